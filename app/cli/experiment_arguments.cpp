@@ -8,8 +8,10 @@
 #include "experiment/example_needs.h"
 #include "experiment/lone_parts.h"
 #include "experiment/processes.h"
+#include "experiment/run_inputs.h"
 #include "experiment/start_model.h"
 #include "experiment/suite.h"
+#include "experiment/trained_tasks.h"
 
 namespace faceter::cli {
 namespace {
@@ -50,7 +52,9 @@ Experiment load_experiment(const Catalogue& catalogue, const ExperimentArguments
 
 void check_everything(const Experiment& experiment, const Catalogue& catalogue, int processes) {
     experiment.check_files();
+    check_inputs(experiment, catalogue);
     check_data_instructions(experiment);
+    check_trained_tasks(experiment, catalogue);
     check_processes(experiment, catalogue, processes);
     warn(check_examples(experiment, catalogue));
     warn(lone_parts(experiment, catalogue));

@@ -48,7 +48,13 @@ Extension masked_language() {
                      .from("BERT (2019), section 3.1"),
                  choice("texts", {"documents", "queries", "both"}, "documents",
                         "Which texts of the training pairs are read; their given negatives never are."),
-             }}};
+             }},
+            /*dense_start=*/false,
+            /*two_blocks=*/"",
+            LearnsFrom::anything,
+            /*parts=*/{},
+            /*training=*/{},
+            /*on_tokens=*/true};
 }
 
 Extension task_aware() {

@@ -10,6 +10,7 @@
 #include "data/settings.h"
 #include "experiment/each_run.h"
 #include "experiment/experiment_schema.h"
+#include "experiment/known_names.h"
 #include "experiment/resolve.h"
 #include "experiment/sweep.h"
 
@@ -46,6 +47,15 @@ bool is_set(const Json& variant, std::string_view setting) {
     if (at == std::string_view::npos) return false;
     const Json value = json_or<Json>(variant, setting.substr(0, at), {}, "variant");
     return value.is_string() && value.get<std::string>() == setting.substr(at + 1);
+}
+
+/// What of the variant's settings names layers of the start model.
+std::vector<std::string> named_layers(const Extension& extension, const Json& variant) {
+    std::vector<std::string> layers;
+    for (const Field& field : extension.schema.fields)
+        if (!field.names.empty() && field.names.front() == layer_names)
+            for (const Json& name : json_or<Json>(variant, field.key, Json::array(), "variant")) layers.push_back(name.get<std::string>());
+    return layers;
 }
 
 /// The settings of one run: the resolved file with one variant and seed, and without what makes several runs.
@@ -151,8 +161,13 @@ class Expander {
         for (ResolvedRun& run : runs) give(std::move(run));
     }
 
-    /// What a run is trained by: stages have their whole recipes.
+    /// What a run is trained by: stages have their whole recipes, and epochs do not count where steps do.
     static std::string hash_of(Json settings) {
+        const auto drop_epochs = [](Json& training) {
+            if (!training["steps"].is_null()) training.erase("epochs");
+        };
+        for (Json& stage : settings["stages"]) drop_epochs(stage["training"]);
+        drop_epochs(settings["training"]);
         if (!settings["stages"].empty())
             for (const char* part : {"training", "curriculum", "objective"}) settings.erase(part);
         return hash128(settings.dump()).hex();
@@ -167,8 +182,9 @@ class Expander {
                 point_of.emplace(hash_of(run_settings(resolved, variant, seeds().front(), options_.smoke)), point.label());
             if (!fresh)
                 throw settings_error(
-                    "{}: the points {} and {} of the sweep make the same run of variant {}: a value stands twice, or what is swept is set "
-                    "by each of the stages; leave one out, or sweep the stages' setting, as in stages[0].training.learning_rate",
+                    "{}: the points {} and {} of the sweep make the same run of variant {}: a value stands twice, what is swept is set by "
+                    "each of the stages, or it is epochs, and steps are set; leave one out, or sweep the stages' setting, as in "
+                    "stages[0].training.learning_rate",
                     file_.string(), faceter::quoted(first->second), faceter::quoted(point.label()), faceter::quoted(variant));
             for (const std::uint64_t seed : seeds())
                 give(run_of(variant, point, seed, run_settings(resolved, variant, seed, options_.smoke)));
@@ -189,6 +205,7 @@ class Expander {
         run.plugin = entry ? entry->plugin : "core";
         run.dense_start = entry && entry->extension.dense_start;
         if (entry && is_set(settings["variant"], entry->extension.two_blocks)) run.two_blocks = entry->extension.two_blocks;
+        if (entry) run.layers = named_layers(entry->extension, settings["variant"]);
         run.point = point.label();
         run.seed = seed;
         run.settings = std::move(settings);

@@ -23,8 +23,9 @@ struct ResolvedRun {
     std::string point;   ///< the sweep point, "learning_rate=1e-05"; empty without a sweep
     std::uint64_t seed = 1;
     Json settings;
-    bool dense_start = false;  ///< the variant needs a start model without token-routed blocks
-    std::string two_blocks;    ///< the setting of the variant for which the start model needs two blocks; empty: one will do
+    bool dense_start = false;           ///< the variant needs a start model without token-routed blocks
+    std::string two_blocks;             ///< the setting of the variant for which the start model needs two blocks; empty: one will do
+    std::vector<std::string> layers{};  ///< of the start model, as the variant's settings name them
 };
 
 struct ExperimentOptions {

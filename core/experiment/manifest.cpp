@@ -25,20 +25,34 @@ constexpr std::array<std::pair<LearnsFrom, std::string_view>, 5> learns_from_wor
                                                                                     {LearnsFrom::scores, "scores"},
                                                                                     {LearnsFrom::order, "order"}}};
 
-std::string_view word_of(LearnsFrom what) {
-    for (const auto& [value, word] : learns_from_words)
+constexpr std::array<std::pair<Training::What, std::string_view>, 4> trained_words{{{Training::What::encoder, "encoder"},
+                                                                                    {Training::What::encoder_a_task, "encoder_a_task"},
+                                                                                    {Training::What::adapters, "adapters"},
+                                                                                    {Training::What::nothing, "nothing"}}};
+
+template <typename Words>
+std::string_view word_of(const Words& words, typename Words::value_type::first_type what) {
+    for (const auto& [value, word] : words)
         if (value == what) return word;
     return "";
 }
 
-LearnsFrom learns_from_at(const Json& item, std::string_view name) {
-    const auto said = json_or<std::string>(item, "learns_from", "anything", name);
+/// The first of the words is meant where there is none.
+template <typename Words>
+typename Words::value_type::first_type word_at(const Json& item, std::string_view key, const Words& words, std::string_view name) {
+    const auto said = json_or<std::string>(item, key, std::string(words.front().second), name);
     std::vector<std::string> known;
-    for (const auto& [value, word] : learns_from_words) {
+    for (const auto& [value, word] : words) {
         if (word == said) return value;
         known.emplace_back(word);
     }
-    throw settings_error("{}: 'learns_from' is {}{}", name, faceter::quoted(said), suggestion(said, known));
+    throw settings_error("{}: '{}' is {}{}", name, key, faceter::quoted(said), suggestion(said, known));
+}
+
+Training training_at(const Json& item, std::string_view name) {
+    const Json training = json_or(item, "training", Json::object(), name);
+    return {word_at(training, "what", trained_words, name), json_or<std::string>(training, "alone", "", name),
+            json_or<std::string>(training, "given", "", name)};
 }
 
 bool is_identifier(std::string_view text) {
@@ -49,13 +63,17 @@ bool is_identifier(std::string_view text) {
 Json extensions_to_json(const std::vector<Extension>& extensions) {
     Json list = Json::array();
     for (const Extension& one : extensions)
-        list.push_back({{"name", one.name},
-                        {"summary", one.summary},
-                        {"schema", schema_to_json(one.schema)},
-                        {"dense_start", one.dense_start},
-                        {"two_blocks", one.two_blocks},
-                        {"learns_from", word_of(one.learns_from)},
-                        {"parts", {{"name", one.parts.name}, {"by_task", one.parts.by_task}, {"setting", one.parts.setting}}}});
+        list.push_back(
+            {{"name", one.name},
+             {"summary", one.summary},
+             {"schema", schema_to_json(one.schema)},
+             {"dense_start", one.dense_start},
+             {"two_blocks", one.two_blocks},
+             {"learns_from", word_of(learns_from_words, one.learns_from)},
+             {"on_tokens", one.on_tokens},
+             {"training",
+              {{"what", word_of(trained_words, one.training.what)}, {"alone", one.training.alone}, {"given", one.training.given}}},
+             {"parts", {{"name", one.parts.name}, {"by_task", one.parts.by_task}, {"setting", one.parts.setting}}}});
     return list;
 }
 
@@ -72,7 +90,9 @@ std::vector<Extension> extensions_at(const Json& json, std::string_view key, std
         one.summary = json_or<std::string>(item, "summary", "", name);
         one.dense_start = json_or<bool>(item, "dense_start", false, name);
         one.two_blocks = json_or<std::string>(item, "two_blocks", "", name);
-        one.learns_from = learns_from_at(item, name);
+        one.learns_from = word_at(item, "learns_from", learns_from_words, name);
+        one.on_tokens = json_or<bool>(item, "on_tokens", false, name);
+        one.training = training_at(item, name);
         const Json parts = json_or(item, "parts", Json::object(), name);
         one.parts = {json_or<std::string>(parts, "name", "", name), json_or<bool>(parts, "by_task", false, name),
                      json_or<std::string>(parts, "setting", "", name)};

@@ -26,6 +26,16 @@ struct Parts {
     std::string setting;   ///< of the variant: where it is set, it says what shares a part
 };
 
+/// What the stages of a variant train.
+struct Training {
+    enum class What { encoder, encoder_a_task, adapters, nothing };
+    What what = What::encoder;
+    /// Where each task has a stage of its own, which needs data of that task: "always", or a setting of the variant,
+    /// "training=one_by_one"; empty: nowhere.
+    std::string alone{};
+    std::string given{};  ///< of the variant: a map that names tasks which have no such stage
+};
+
 /// Something that an experiment file may name: a variant, curriculum, objective or analysis, with the settings it takes.
 struct Extension {
     std::string name;
@@ -35,6 +45,8 @@ struct Extension {
     std::string two_blocks{};  ///< of a variant: the setting under which its start model needs two blocks, "placement=every_other"
     LearnsFrom learns_from = LearnsFrom::anything;  ///< of an objective
     Parts parts{};                                  ///< of a variant
+    Training training{};                            ///< of a variant
+    bool on_tokens = false;                         ///< of an objective: a loss on tokens, which trains one encoder itself
 };
 
 /// What a plugin says of itself in <id>.json beside its library: read before (and without) opening the library.

@@ -46,6 +46,11 @@ class Check {
         if (!dims.empty() && objective.at("method") == "masked_language")
             problem("objective",
                     "objective.matryoshka_dims is set: it is for losses on embeddings, and masked_language has none; leave it out");
+        for (std::size_t i = 0; i < dims.size(); ++i)
+            if (std::find(dims.begin() + static_cast<std::ptrdiff_t>(i) + 1, dims.end(), dims[i]) != dims.end())
+                problem("objective", fmt::format("objective.matryoshka_dims has {} twice; name each prefix once, and what it counts for in "
+                                                 "matryoshka_weights",
+                                                 dims[i]));
         if (!weights.empty() && weights.size() != dims.size())
             problem("objective",
                     fmt::format("objective.matryoshka_weights has {} numbers for {} prefixes in matryoshka_dims; give one each, or none",

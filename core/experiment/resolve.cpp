@@ -11,6 +11,7 @@
 #include "common/strings.h"
 #include "data/settings.h"
 #include "experiment/experiment_schema.h"
+#include "experiment/known_names.h"
 #include "experiment/noise_rates.h"
 #include "experiment/recipe_settings.h"
 #include "experiment/result_names.h"
@@ -216,17 +217,58 @@ class Resolver {
         const Json settled =
             check_section(kind == ExtensionKind::analysis ? analysis_schema(*entry) : method_schema(*entry), *node, where, context_);
         excluded_by_itself(*entry, settled, *node, where);
+        for (const Field& field : entry->extension.schema.fields) {
+            above_another(field, settled, *node, where);
+            unknown_names(field, settled, *node, where);
+        }
         return settled;
+    }
+
+    void above_another(const Field& field, const Json& method, const YamlNode& node, const std::string& where) {
+        if (field.not_above.empty() || !method[field.key].is_number()) return;
+        const Json most = json_or<Json>(method, field.not_above, Json(), where);
+        if (most.is_number() && method[field.key].get<double>() > most.get<double>())
+            problem(node.find(field.key) ? node.find(field.key) : &node,
+                    fmt::format("{}.{} is {}, more than {}.{}, which is {}", where, field.key, method[field.key].dump(), where,
+                                field.not_above, most.dump()));
+    }
+
+    /// Names of layers are known with the start model (check_start_models).
+    void unknown_names(const Field& field, const Json& method, const YamlNode& node, const std::string& where) {
+        const bool is_read = field.names_where.empty() || has_value(method, field.names_where, where);
+        if (field.names.empty() || field.names.front() == layer_names || !is_read || !settings_["tasks"].is_object()) return;
+        const KnownNames known(field, method, settings_["tasks"]);
+        const Json& value = method[field.key];
+        const YamlNode* own = node.find(field.key);
+        std::vector<std::string> seen;
+        const auto check = [&](const YamlNode* at, const std::string& name) {
+            std::string reason = known.why_not(name);
+            if (reason.empty() && std::find(seen.begin(), seen.end(), name) != seen.end())
+                reason = fmt::format("names {} twice", faceter::quoted(name));
+            if (!reason.empty()) problem(at ? at : &node, fmt::format("{}.{} {}", where, field.key, reason));
+            seen.push_back(name);
+        };
+        if (value.is_string()) check(own, value.get<std::string>());
+        if (value.is_array())
+            for (std::size_t i = 0; i < value.size(); ++i)
+                check(own && i < own->items.size() ? &own->items[i] : own, value[i].get<std::string>());
+        if (value.is_object())
+            for (const auto& [name, item] : value.items()) check(own ? own->find(name) : nullptr, name);
+    }
+
+    /// As in "training=one_by_one".
+    static bool has_value(const Json& method, const std::string& setting, const std::string& where) {
+        const std::size_t at = setting.find('=');
+        return at != std::string::npos && json_or<Json>(method, setting.substr(0, at), Json(), where) == Json(setting.substr(at + 1));
     }
 
     /// What a method's settings do not go together with among its own, as in "training=one_by_one".
     void excluded_by_itself(const Catalogue::Entry& entry, const Json& method, const YamlNode& node, const std::string& where) {
         for (const Field& field : entry.extension.schema.fields)
             for (const Exclusion& other : field.exclusions) {
+                if (method[field.key] == field.default_value || !has_value(method, other.setting, where)) continue;
                 const std::size_t at = other.setting.find('=');
-                if (at == std::string::npos || method[field.key] == field.default_value) continue;
                 const std::string key = other.setting.substr(0, at), value = other.setting.substr(at + 1);
-                if (json_or<Json>(method, key, Json(), where) != Json(value)) continue;
                 problem(node.find(field.key) ? node.find(field.key) : &node,
                         fmt::format("{}.{} is {} and {}.{} is {}: {}", where, field.key, method[field.key].dump(), where, key, value,
                                     other.reason));
@@ -260,7 +302,7 @@ class Resolver {
                     fmt::format("{}.training is {}; expected a map such as {{learning_rate: 1e-5}}", where, training->kind_name()));
         const YamlNode recipe = overlaid(root_.find("training"), training && training->kind == YamlNode::Kind::map ? training : nullptr);
         settled["training"] = check_section(training_schema(), recipe, where + ".training", context_);
-        if (training) without_effect(*training, where + ".training");
+        if (training) without_effect(*training, settled["training"], where + ".training");
         for (const auto& [part, kind, fallback] : {std::tuple("curriculum", ExtensionKind::curriculum, "task_aware"),
                                                    std::tuple("objective", ExtensionKind::objective, "infonce")})
             settled[part] = node.find(part) ? method(kind, node.find(part), where + "." + part, fallback) : settings_[part];
@@ -268,12 +310,17 @@ class Resolver {
         return settled;
     }
 
-    /// What is read of the whole run's training, whatever a stage says.
-    void without_effect(const YamlNode& own, const std::string& where) {
+    /// What is read of the whole run's training, whatever a stage says, and epochs that the experiment's steps stand in place of.
+    void without_effect(const YamlNode& own, const Json& training, const std::string& where) {
         for (const char* key : {"keep_checkpoints", "rank_timeout_s"})
             if (own.find(key))
                 problem(own.find(key),
                         fmt::format("{}.{} is one for the whole run, and has no effect in a stage; set it under 'training'", where, key));
+        if (own.find("epochs") && !own.find("steps") && !training["steps"].is_null())
+            problem(own.find("epochs"),
+                    fmt::format("{}.epochs has no effect, because training.steps is {} for every stage that does not set "
+                                "its own; set steps here: null, or a number in place of epochs",
+                                where, training["steps"].dump()));
     }
 
     void stage_tasks(const Json& stage, const YamlNode& node) {

@@ -1,5 +1,8 @@
 #include "experiment/run_inputs.h"
 
+#include <set>
+
+#include "checkpoint/run_part.h"
 #include "common/error.h"
 #include "common/strings.h"
 #include "experiment/experiment_schema.h"
@@ -73,5 +76,19 @@ class Walk {
 }  // namespace
 
 void each_input(Json& settings, const Catalogue& catalogue, const InputVisitor& visit) { Walk(catalogue, visit).run(settings); }
+
+void check_inputs(const Experiment& experiment, const Catalogue& catalogue) {
+    std::set<std::string> seen;
+    for (const ResolvedRun& run : experiment.runs()) {
+        Json settings = run.settings;
+        each_input(settings, catalogue, [&](InputKind kind, Json& value) {
+            if (kind != InputKind::data || !seen.insert(value.get<std::string>()).second) return;
+            const fs::path path = value.get<std::string>();
+            if (!fs::exists(part_of_run(path)))
+                throw data_error("{}: no such file or folder; {} names it for variant '{}', and paths are relative to the experiment file",
+                                 path.string(), experiment.file().string(), run.variant);
+        });
+    }
+}
 
 }  // namespace faceter

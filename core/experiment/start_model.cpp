@@ -3,10 +3,12 @@
 #include <map>
 #include <set>
 
+#include "checkpoint/adapter_targets.h"
 #include "checkpoint/encoder_config.h"
 #include "checkpoint/parameter_count.h"
 #include "common/error.h"
 #include "common/strings.h"
+#include "experiment/builtin_settings.h"
 #include "experiment/recipes.h"
 #include "experiment/run_models.h"
 #include "settings/core_settings.h"
@@ -19,6 +21,7 @@ struct StartModel {
     ModelFolder files;
     bool routes_tokens = false;
     std::int64_t blocks = 0, dim = 0;  ///< dim: elements of an embedding
+    AdapterModules layers;
 };
 
 StartModel looked_at(const std::string& name, const fs::path& relative_to, std::vector<std::string>& remarks) {
@@ -32,7 +35,7 @@ StartModel looked_at(const std::string& name, const fs::path& relative_to, std::
         EncoderConfig::from_json(folder.config, (folder.encoder_folder / "config.json").string(), folder.weights());
     const bool routed = config.routed.every > 0 || (folder.description && folder.description->has_routed_blocks());
     const std::int64_t dim = folder.dense.empty() ? config.hidden_dim : folder.dense.back().out_features;
-    return {std::move(folder), routed, config.num_layers, dim};
+    return {std::move(folder), routed, config.num_layers, dim, adapter_modules(config)};
 }
 
 /// Errors (settings): a start model that the run's variant cannot begin with.
@@ -47,6 +50,16 @@ void check_variant(const ResolvedRun& run, const StartModel& start, const std::s
             "{}: variant '{}' ({}) begins at the second block ({}), and {} has one; set another value, or name a model of two blocks or "
             "more",
             file, run.variant, run.method, run.two_blocks, start.files.folder.string());
+}
+
+/// Errors (settings): layers that the variant's settings name, and the start model does not have.
+void check_layers(const ResolvedRun& run, const StartModel& start, const std::string& file) {
+    try {
+        require_adapter_targets(run.layers, start.layers);
+    } catch (const Error& error) {
+        throw Error(error.code(), fmt::format("{}: variant '{}' ({}), on {}: {}", file, run.variant, run.method,
+                                              start.files.folder.string(), error.what()));
+    }
 }
 
 /// Errors (settings): lengths of texts and prefixes of embeddings beyond those of the model that the run starts from.
@@ -64,6 +77,19 @@ void check_recipes(const ResolvedRun& run, const StartModel& start, const std::s
         for (const auto dim : json_or<std::vector<std::int64_t>>(recipe.at("objective"), "matryoshka_dims", {}, "objective"))
             if (dim > start.dim)
                 throw settings_error("{}: objective.matryoshka_dims has {}, but the embeddings of {} have {} elements", where, dim,
+                                     start.files.folder.string(), start.dim);
+    }
+}
+
+/// Errors (settings): an analysis of stored forms shall cut embeddings to more elements than they have.
+void check_analyses(const ResolvedRun& run, const StartModel& start, const std::string& file) {
+    const Json analyses = json_or<Json>(run.settings, "analyses", Json::array(), "settings");
+    for (std::size_t i = 0; i < analyses.size(); ++i) {
+        if (json_at<std::string>(analyses[i], "method", "analysis") != "embedding_forms") continue;
+        const Json forms = builtin_settings(ExtensionKind::analysis, "embedding_forms", analyses[i]);
+        for (const auto prefix : json_at<std::vector<std::int64_t>>(forms, "prefixes", "analysis"))
+            if (prefix > start.dim)
+                throw settings_error("{}: analyses[{}].prefixes has {}, but the embeddings of {} have {} elements", file, i, prefix,
                                      start.files.folder.string(), start.dim);
     }
 }
@@ -130,7 +156,9 @@ std::vector<std::string> check_start_models(const Experiment& experiment) {
         if (!seen.contains(name)) seen[name] = looked_at(name, absolute_path(experiment.file()).parent_path(), remarks);
         check_max_length(run.settings, seen[name].files, experiment.file().string());
         check_variant(run, seen[name], experiment.file().string());
+        check_layers(run, seen[name], experiment.file().string());
         check_recipes(run, seen[name], experiment.file().string());
+        check_analyses(run, seen[name], experiment.file().string());
     }
     return remarks;
 }

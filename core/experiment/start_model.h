@@ -12,7 +12,8 @@ void check_max_length(const Json& settings, const ModelFolder& folder, const std
 
 /// Every run's start model is there, and what its variant can begin with; returns what is worth a warning (check_model). Errors: as
 /// resolve_model, ModelFolder::open, check_model, check_start_model and check_max_length; settings: a model with token-routed blocks under
-/// a variant that needs a dense one.
+/// a variant that needs a dense one; layers that a variant names and the model lacks; prefixes of an analysis beyond
+/// its embeddings.
 std::vector<std::string> check_start_models(const Experiment& experiment);
 
 }  // namespace faceter

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "checkpoint/adapter_targets.h"
 #include "common/error.h"
 #include "common/hash.h"
 #include "common/strings.h"
@@ -80,25 +81,11 @@ std::vector<TablePlace> Encoder::tables() const {
 
 namespace {
 
-/// Of a table "all-linear" means none, as in PEFT.
-bool is_table_target(const std::string& module, const std::vector<std::string>& targets) {
-    return std::any_of(targets.begin(), targets.end(),
-                       [&](const std::string& target) { return target != "all-linear" && is_adapter_target(module, {target}); });
-}
-
-void check_targets(const std::vector<std::string>& targets, const std::vector<LinearPlace>& linears,
-                   const std::vector<TablePlace>& tables) {
-    const auto is_there = [&](const std::string& target) {
-        return std::any_of(linears.begin(), linears.end(), [&](const LinearPlace& p) { return is_adapter_target(p.module, {target}); }) ||
-               std::any_of(tables.begin(), tables.end(), [&](const TablePlace& p) { return is_table_target(p.module, {target}); });
-    };
-    for (const std::string& target : targets) {
-        if (is_there(target)) continue;
-        std::vector<std::string> known;
-        for (const LinearPlace& p : linears)
-            if (p.block == 0) known.push_back(p.module.substr(p.module.rfind('.') + 1));
-        throw settings_error("no linear layer of the model is called {}{}", faceter::quoted(target), suggestion(target, known));
-    }
+AdapterModules modules_of(const std::vector<LinearPlace>& linears, const std::vector<TablePlace>& tables) {
+    AdapterModules modules;
+    for (const LinearPlace& place : linears) modules.linears.push_back(place.module);
+    for (const TablePlace& place : tables) modules.tables.push_back(place.module);
+    return modules;
 }
 
 }  // namespace
@@ -107,7 +94,7 @@ std::size_t Encoder::add_adapter(const std::string& name, AdapterConfig config, 
     const at::NoGradGuard no_grad;
     if (config.targets.empty()) config.targets = attention_targets(config_.names);
     const auto places = linears();
-    check_targets(config.targets, places, tables());
+    require_adapter_targets(config.targets, modules_of(places, tables()));
     Adapter adapter = empty_adapter(name, std::move(config), blocks_.size());
     for (const LinearPlace& place : places) {
         if (!is_adapter_target(place.module, adapter.config.targets)) continue;

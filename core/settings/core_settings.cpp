@@ -37,7 +37,11 @@ Schema training_schema() {
                 .at_least(1)
                 .in("tokens")
                 .optional(),
-            integer("epochs", 1, "Passes over the training data; without effect where steps is set.").at_least(1).from("MoTE, section 5.1"),
+            integer("epochs", 1,
+                    "Passes over the training data; without effect where steps is set. A stage with epochs says steps: null where the "
+                    "experiment has steps.")
+                .at_least(1)
+                .from("MoTE, section 5.1"),
             integer("steps", 0, "Optimiser steps; null: as many as the epochs make.").at_least(1).in("steps").optional(),
             real("learning_rate", 2e-5, "Peak learning rate.").above(0).from("paper-silent for small models; MoTE trains with 5e-6"),
             real("weight_decay", 0.01, "Decoupled weight decay; norms and biases have none.").at_least(0).from("MoTE, section 5.1 has 0.1"),

@@ -43,7 +43,13 @@ struct Field {
     std::vector<std::string> choices;
     std::string source;                 ///< "MoTE, section 5.1"; "paper-silent" where the default is ours because the paper says nothing
     std::vector<Exclusion> exclusions;  ///< of a variant's setting: checked with the experiment file
-    std::shared_ptr<const Field> item;  ///< list, map
+    std::string not_above;              ///< of a number: another setting of the same method that it is at most
+    /// What a text, the items of a list and the keys of a map may name: texts in which <task> stands for any task, <KEY> for any item of
+    /// another setting of the same method, and <number>, at the end, for itself; "<pattern>": a text with stars that some instruction is
+    /// like; "<layer>": the end of a layer's name in the start model. Empty: anything.
+    std::vector<std::string> names;
+    std::string names_where;                ///< the setting of the same method under which it is read, "router=fixed"; empty: always
+    std::shared_ptr<const Field> item;      ///< list, map
     std::shared_ptr<const Schema> section;  ///< section
 
     // So that declarations read as one line each: real("temperature", 0.05, "...").above(0).from("MoTE, section 3.2")
@@ -70,6 +76,15 @@ struct Field {
     }
     Field&& excludes(std::string setting, std::string reason) && {
         exclusions.push_back({std::move(setting), std::move(reason)});
+        return std::move(*this);
+    }
+    Field&& at_most_that_of(std::string other) && {
+        not_above = std::move(other);
+        return std::move(*this);
+    }
+    Field&& naming(std::vector<std::string> forms, std::string where = "") && {
+        names = std::move(forms);
+        names_where = std::move(where);
         return std::move(*this);
     }
     Field&& must() && {

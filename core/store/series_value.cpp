@@ -59,8 +59,9 @@ std::string SeriesValue::words() const {
 }
 
 int SeriesValue::direction(std::string_view series) {
-    const std::string_view name = series.substr(0, series.find('@'));  // of later stages, of prefixes: loss@1, loss@256@1
-    if (name == "loss" || name.starts_with("loss/") || name.ends_with("_loss")) return -1;
+    // Of later stages ("loss@1"), and of prefixes as runs before "prefix_loss/256" recorded them ("loss@256@1").
+    const std::string_view name = series.substr(0, series.find('@'));
+    if (name == "loss" || name.starts_with("loss/") || name.starts_with("prefix_loss/") || name.ends_with("_loss")) return -1;
     return name.starts_with("score/") ? 1 : 0;
 }
 

@@ -77,7 +77,8 @@ std::function<Extent(const SeriesNode&)> axis(Database& database, const std::str
         return std::make_shared<Cumulative>(database, run, counter_of(of, x), from, to, grain);
     };
     auto sums = counted(name);
-    if (sums->empty()) sums = counted("");  // no stage has that number: "loss@256" is of a prefix, in the first one
+    // No stage has that number: "loss@256" is of a prefix, in the first one, as runs before "prefix_loss/256" recorded it.
+    if (sums->empty()) sums = counted("");
     if (sums->empty()) return {};
     return [sums](const SeriesNode& node) { return Extent(sums->at(node.first_step), sums->at(node.last_step)); };
 }

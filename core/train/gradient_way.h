@@ -49,14 +49,14 @@ struct StepTools {
     PairBatcher::Sides sides{};
     GroupAdamW* optimizer = nullptr;
     const Encoder* in_precision = nullptr;  ///< of this step: the encoder, or its copy in half precision
-    std::int64_t step = 0;
+    std::int64_t step = 0, batches = 1;     ///< which step, and of how many batches
 
     PairBatch build(std::span<const ExampleReference> items, double temperature) const { return batcher.build(items, temperature, sides); }
     ForwardContext context(RoutingTrace* trace) const;
     at::Tensor forward(const PairBatch& batch, RoutingTrace* trace) const;
     LossResult routing_loss(const RoutingTrace& trace, const RoutingTotals& totals) const;
     /// The share that one batch has in its step.
-    double part() const { return 1.0 / static_cast<double>(settings.accumulate); }
+    double part() const { return 1.0 / static_cast<double>(batches); }
     /// `share_of_parts`: what the parts count for, but for losses of prefixes, which count as the loss does.
     void add_loss(const LossResult& result, const std::string& task, LossSums& sums, double share_of_parts) const;
     /// The loads of all ranks' tokens. A rank without a share has none of its own, so the shapes are those of the model.

@@ -37,9 +37,9 @@ struct PairEmbeddings {
 /// Named numbers that are journaled beside a loss: scalars, on the loss's device or the host. They are read when the step is over: no step
 /// waits for one.
 using LossParts = std::map<std::string, at::Tensor>;
-/// How the names of parts begin that are losses themselves, of prefixes: over the batches of a step they are averaged as the loss is. All
-/// other parts of a PairObjective count something, and add up.
-inline constexpr std::string_view loss_of_prefix = "loss@";
+/// How the names of parts begin that are losses themselves, of prefixes ("prefix_loss/16"): over the batches of a step they are averaged as
+/// the loss is. All other parts of a PairObjective count something, and add up.
+inline constexpr std::string_view loss_of_prefix = "prefix_loss/";
 
 struct LossResult {
     at::Tensor loss;  ///< scalar

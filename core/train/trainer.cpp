@@ -50,6 +50,13 @@ std::int64_t steps_of(const TrainingSettings& settings, const Curriculum& curric
                                   planned > 0 ? (planned + settings.accumulate - 1) / settings.accumulate : batches / settings.accumulate);
 }
 
+/// Batches of the last step: where a curriculum plans its epochs, what the steps before have left of them.
+std::int64_t last_batches_of(const TrainingSettings& settings, const Curriculum& curriculum) {
+    const std::int64_t planned = settings.steps > 0 ? 0 : curriculum.num_batches() * settings.epochs;
+    const std::int64_t left = planned % settings.accumulate;
+    return left > 0 ? left : settings.accumulate;
+}
+
 }  // namespace
 
 void require_fitting(const Objective& objective, const Stage& stage) {
@@ -86,6 +93,7 @@ Trainer::Trainer(EmbeddingModel& model, const Stage& stage, std::size_t stage_in
     tools_.optimizer = optimizer_.get();
     way_ = objective_.way(tools_);
     total_steps_ = steps_of(settings_, curriculum_);
+    last_batches_ = last_batches_of(settings_, curriculum_);
     warmup_steps_ =
         settings_.warmup_steps >= 0 ? settings_.warmup_steps : std::llround(settings_.warmup_ratio * static_cast<double>(total_steps_));
 }
@@ -205,12 +213,13 @@ void Trainer::take_step(const std::function<void()>& before_update) {
     if (lowers_products()) lowered_ = encoder_.lowered(at::kBFloat16);
     tools_.in_precision = lowered_ ? lowered_.get() : &encoder_;
     tools_.step = step_;
-    for (std::int64_t i = 0; i < settings_.accumulate; ++i) {
+    tools_.batches = step_ + 1 == total_steps_ ? last_batches_ : settings_.accumulate;
+    for (std::int64_t i = 0; i < tools_.batches; ++i) {
         const BatchPlan plan = next_plan();
         if (!plan.task.empty()) ++sums.batches_of[plan.task];
         temperature += plan.temperature * tools_.part();
         sums.pairs += static_cast<std::int64_t>(plan.items.size());
-        way_->add_batch(plan, i + 1 == settings_.accumulate, sums);
+        way_->add_batch(plan, i + 1 == tools_.batches, sums);
     }
     optimizer_->send_rest(sums.used);  // before_update() waits for the hosts of the others
     before_update();

@@ -138,6 +138,7 @@ class Trainer {
     std::unique_ptr<TakenStep> unread_;                  ///< the last step, where nobody has read its numbers yet
     std::chrono::steady_clock::time_point last_read_{};  ///< when the numbers of the step before had come
     std::int64_t step_ = 0, total_steps_ = 0, warmup_steps_ = 0;
+    std::int64_t last_batches_ = 1;  ///< of the last step; those before it have as many as are accumulated
     double best_score_ = -1e300;
     std::int64_t best_step_ = 0;  ///< 0: none yet
     std::int64_t evaluations_without_gain_ = 0;

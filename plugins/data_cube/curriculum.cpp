@@ -323,6 +323,7 @@ fs::path plan_path(const fs::path& folder, const std::string& stage) {
 
 std::unique_ptr<Curriculum> make_data_cube(const CurriculumContext& context, const OpenTeacher& open, const fs::path& cache) {
     const std::vector<Leaf> leaves = leaves_of(context);
+    require_solvable(tour_settings(context.settings, context.seed).solver, leaves.size());  // before the teacher measures them all
     return std::make_unique<DataCube>(context, leaves, make_plan(context, leaves, open, cache));
 }
 

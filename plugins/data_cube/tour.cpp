@@ -124,9 +124,14 @@ Tour two_opt(const Similarities& similarities, Tour tour) {
     return tour;
 }
 
+void require_solvable(Solver solver, std::size_t num_tasks) {
+    if (solver == Solver::exact && num_tasks > most_exact)
+        throw settings_error("the solver 'exact' takes at most {} tasks, and there are {}; use annealing", most_exact, num_tasks);
+}
+
 Tour exact_tour(const Similarities& similarities) {
     const std::size_t n = similarities.num_tasks();
-    if (n > most_exact) throw settings_error("the solver 'exact' takes at most {} tasks, and there are {}; use annealing", most_exact, n);
+    require_solvable(Solver::exact, n);
     if (n < 2) return random_tour(n, 0, 0);
     // best[subset of tasks 1..][last]: the longest path from task 0 through the subset to its last task.
     const std::size_t subsets = std::size_t{1} << (n - 1), none = n;

@@ -57,6 +57,9 @@ struct TourResult {
     std::vector<TourPoint> trace;  ///< of that chain
 };
 
+/// Errors (settings): the solver does not take so many tasks.
+void require_solvable(Solver solver, std::size_t num_tasks);
+
 /// A closed tour with a high total, by the settings' solver. Errors (settings): exact with more than 12 tasks.
 TourResult solve_tour(const Similarities& similarities, const TourSettings& settings);
 

@@ -13,7 +13,14 @@ Manifest plugin_manifest() {
     manifest.variants = {
         {"dense", "EM: one dense model for all tasks, no instructions.", {"dense", "", {}}},
         {"instruction", "IC: one dense model, the task's instruction in front of every text.", {"instruction", "", {}}},
-        {"specialists", "SEM: one dense model a task, trained on that task's data only.", {"specialists", "", {use_instructions}}},
+        {"specialists",
+         "SEM: one dense model a task, trained on that task's data only.",
+         {"specialists", "", {use_instructions}},
+         /*dense_start=*/false,
+         /*two_blocks=*/"",
+         LearnsFrom::anything,
+         /*parts=*/{},
+         {Training::What::encoder_a_task, /*alone=*/"always"}},
     };
     return manifest;
 }

@@ -4,6 +4,7 @@
 
 #include "common/error.h"
 #include "common/strings.h"
+#include "experiment/known_names.h"
 #include "expert_moves.h"
 #include "model/model_shape.h"
 #include "plugin/abi.h"
@@ -61,26 +62,16 @@ class Mote final : public Variant {
         for (const std::string& key : {specific, task.name})
             if (named_.contains(key)) return named_.at(key).get<std::string>();
         for (const auto& [key, value] : named_.items())
-            if (is_pattern(key) && matches(key, task.instruction(role))) return value.get<std::string>();
+            if (is_pattern(key) && is_like(key, task.instruction(role))) return value.get<std::string>();
         return "instruction " + task.instruction(role);
     }
 
     static bool is_pattern(const std::string& key) { return key.find('*') != std::string::npos; }
 
-    /// A star stands for any text, none too.
-    static bool matches(std::string_view pattern, std::string_view text) {
-        const std::size_t star = pattern.find('*');
-        if (star == std::string_view::npos) return pattern == text;
-        if (text.substr(0, star) != pattern.substr(0, star)) return false;
-        for (std::size_t begin = star; begin <= text.size(); ++begin)
-            if (matches(pattern.substr(star + 1), text.substr(begin))) return true;
-        return false;
-    }
-
     /// Whether a key of variant.experts means any task, role or instruction.
     static bool names_something(const std::string& key, const std::vector<Task>& tasks) {
         return is_pattern(key) && std::any_of(tasks.begin(), tasks.end(), [&](const Task& task) {
-                   return matches(key, task.query_instruction) || matches(key, task.document_instruction);
+                   return is_like(key, task.query_instruction) || is_like(key, task.document_instruction);
                });
     }
 

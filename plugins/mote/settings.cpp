@@ -24,6 +24,7 @@ Manifest plugin_manifest() {
                   "Expert of 'task.query', 'task.document' or 'task', or of the instructions that a pattern matches ('search *'); those "
                   "with "
                   "the same name share one. Default: one for each distinct instruction.")
+                  .naming({"<task>", "<task>.query", "<task>.document", "<pattern>"})
                   .from("MoTE, section 8 leaves sharing open"),
               choice("final_form", {"experts", "averaged"}, "experts",
                      "What is left after training: the experts, or one dense block a layer with their average (EA).")

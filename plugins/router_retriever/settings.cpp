@@ -11,7 +11,8 @@ std::vector<Field> router_fields() {
                "the data set of the nearest training "
                "instance, chance, or always the same gate.")
             .from("RouterRetriever, section Baselines"),
-        text("fixed_gate", "", "The gate of router: fixed; 'base' for none."),
+        text("fixed_gate", "", "The gate of router: fixed; 'base' for none.")
+            .naming({"base", "<task>", "multi-task", "multi-task of <number>", "<task> of <training_sizes>"}, "router=fixed"),
         integer("clusters", 1, "Pilot embeddings of a domain and gate: k of k-means.")
             .at_least(1)
             .at_most(1000)
@@ -43,6 +44,7 @@ Extension variant() {
             real("gate_dropout", 0, "Dropout of a gate's input in training.").at_least(0).at_most(0.9).from("paper-silent"),
             list("targets", text("", "", "End of a layer's name, such as query; all-linear for every one."),
                  "Linear layers that a gate changes; empty: query and value of attention.")
+                .naming({"<layer>"})
                 .from("paper-silent: query and value have its 0.5% of parameters"),
             choice("sides", {"query", "both"}, "query",
                    "Whether gates change queries alone, against documents of the frozen base, or documents too.")
@@ -51,9 +53,11 @@ Extension variant() {
                    "As the start model says, or dot products of embeddings that are not normalised (Contriever).")
                 .from("Contriever: dot"),
             map("gates", path("", "", "PEFT folder, or RUN/gates/NAME of a run folder."),
-                "Domain -> a gate to take up as it is instead of training it."),
+                "Domain -> a gate to take up as it is instead of training it.")
+                .naming({"<task>"}),
             list("single_gates", text("", "", "A task."),
                  "Tasks whose gates are baselines (such as MSMARCO's): trained and scored, never routed to.")
+                .naming({"<task>"})
                 .from("RouterRetriever, Table 1"),
             boolean("multi_task", true, "Train one gate on all domains together, the baseline.").from("RouterRetriever, section Baselines"),
             boolean("multi_task_curve", false,
@@ -75,7 +79,12 @@ Extension variant() {
     for (Field& field : router_fields()) schema.fields.push_back(std::move(field));
     return {"router_retriever",
             "RouterRetriever: one low-rank gate a domain (each task is a domain), chosen for each query by similarity to pilot embeddings.",
-            schema};
+            schema,
+            /*dense_start=*/false,
+            /*two_blocks=*/"",
+            LearnsFrom::anything,
+            /*parts=*/{},
+            {Training::What::adapters, /*alone=*/"always", /*given=*/"gates"}};
 }
 
 Extension study() {

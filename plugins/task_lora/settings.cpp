@@ -21,6 +21,7 @@ Manifest plugin_manifest() {
               real("adapter_dropout", 0, "Dropout of an adapter's input in training.").at_least(0).at_most(0.9).from("paper-silent"),
               list("targets", text("", "", "End of a layer's name, such as query; all-linear for every one."),
                    "Linear layers that an adapter changes; empty: all of them.")
+                  .naming({"<layer>"})
                   .from("jina-embeddings-v3, section 4: all linear layers"),
               choice("adapters", {"by_side", "task", "role"}, "by_side",
                      "Which texts share one: by_side, a task's, but queries and documents apart where their instructions differ; task, all "
@@ -46,7 +47,8 @@ Manifest plugin_manifest() {
          /*dense_start=*/true,
          /*two_blocks=*/"",
          LearnsFrom::anything,
-         {"adapter", /*by_task=*/true, "adapters"}},
+         {"adapter", /*by_task=*/true, "adapters"},
+         {Training::What::adapters, /*alone=*/"training=one_by_one"}},
     };
     return manifest;
 }

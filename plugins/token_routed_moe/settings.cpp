@@ -21,6 +21,7 @@ Manifest plugin_manifest() {
                   .from("MoTE, section 5.1: as many as MoTE has; Nomic Embed v2: 8"),
               integer("top_k", 1, "Experts that a token goes through.")
                   .at_least(1)
+                  .at_most_that_of("experts")
                   .from("paper-silent in MoTE: 1, so that active parameters are equal; Nomic Embed v2: 2"),
               choice("placement", {"every", "every_other"}, "every_other", "Which blocks: every one, or every other from the second.")
                   .from("Nomic Embed v2, section 4.3"),

@@ -180,6 +180,85 @@ class TestStartModels : public QObject {
                  0);
     }
 
+    void layers_that_the_model_does_not_have_are_refused_with_those_that_it_has() {
+        NEED_SHARED();
+        const fs::path model = shared_folder() / "fixtures/bert";
+        for (const std::string method : {"task_lora", "router_retriever"}) {
+            const Outcome outcome = check(model, method + ", targets: [value, qery]");
+            QCOMPARE(outcome.code, 3);
+            HAS(outcome.err, "variant 'V' (" + method + "), on ");
+            HAS(outcome.err, "no linear layer of the model is called 'qery'; did you mean 'query'? (known: query, key, value, dense)");
+            for (const char* right : {"[query, output.dense]", "[all-linear]", "[word_embeddings]", "[]"})
+                QCOMPARE(check(model, method + ", targets: " + right).code, 0);
+        }
+        HAS(check(shared_folder() / "fixtures/qwen3_embedding", "task_lora, targets: [query]").err,
+            "known: q_proj, k_proj, v_proj, o_proj");
+    }
+
+    void names_and_numbers_of_a_variant_that_do_not_fit_are_refused_before_anything_starts() {
+        NEED_SHARED();
+        const fs::path model = shared_folder() / "fixtures/bert";
+        const auto refused = [&](const std::string& method, const std::string& message) {
+            const Outcome outcome = check(model, method);
+            QCOMPARE(outcome.code, 3);
+            HAS(outcome.err, message);
+        };
+        refused("token_routed_moe, top_k: 5", "variants.V.top_k is 5, more than variants.V.experts, which is 4");
+        refused("mote, experts: {retrieval.querry: a}", "variants.V.experts names 'retrieval.querry', which is not there");
+        refused("router_retriever, single_gates: [law]", "variants.V.single_gates names 'law', which is not there (known: retrieval)");
+        refused("router_retriever, gates: {law: x}", "variants.V.gates names 'law', which is not there");
+        refused("router_retriever, router: fixed, fixed_gate: law", "variants.V.fixed_gate names 'law'");
+        QCOMPARE(check(model, "router_retriever, router: fixed, fixed_gate: base").code, 0);
+        QCOMPARE(check(model, "mote, experts: {retrieval.query: a, '*': b}").code, 0);
+        QCOMPARE(check(model, "token_routed_moe, top_k: 4").code, 0);
+    }
+
+    void what_a_variant_cannot_train_is_refused_before_anything_starts() {
+        NEED_SHARED();
+        const fs::path model = shared_folder() / "fixtures/bert";
+        const std::vector<std::string> second = {"--set", "tasks.other.type=sts"};  // without data
+        for (const std::string method : {"specialists", "task_lora, training: one_by_one", "router_retriever, multi_task: false"}) {
+            const Outcome outcome = check(model, method, second);
+            QCOMPARE(outcome.code, 3);
+            HAS(outcome.err, "trains each task by itself, and task 'other' has no training data");
+            QCOMPARE(check(model, method).code, 0);
+        }
+        for (const std::string method : {"dense", "instruction", "mote", "token_routed_moe", "task_lora"})
+            QCOMPARE(check(model, method, second).code, 0);
+        for (const std::string method : {"task_lora", "router_retriever"})
+            HAS(check(model, method, {}, "objective: {method: masked_language}\n").err,
+                "trains low-rank adapters, and objective masked_language");
+        QCOMPARE(check(model, "mote", {}, "objective: {method: masked_language}\n").code, 0);
+    }
+
+    void what_an_analysis_would_miss_when_the_training_is_over_is_refused_before_it() {
+        NEED_SHARED();
+        const fs::path model = shared_folder() / "fixtures/bert";
+        const Outcome texts = check(model, "dense", {}, "analyses: [{method: context_preference, path: nowhere.jsonl}]\n");
+        QCOMPARE(texts.code, 4);
+        HAS(texts.err, "nowhere.jsonl: no such file or folder");
+        HAS(texts.err, "relative to the experiment file");
+        QCOMPARE(check(model, "dense", {}, "analyses: [{method: context_preference, path: pairs.jsonl}]\n").code, 0);
+        const Outcome prefix = check(model, "dense", {}, "analyses: [{method: embedding_forms, prefixes: [16, 49]}]\n");
+        QCOMPARE(prefix.code, 3);
+        HAS(prefix.err, "analyses[0].prefixes has 49, but the embeddings of ");
+        HAS(prefix.err, "have 48 elements");
+        QCOMPARE(check(model, "dense", {}, "analyses: [{method: embedding_forms, prefixes: [48]}]\n").code, 0);
+    }
+
+    void gates_of_other_runs_are_looked_for_before_anything_starts() {
+        NEED_SHARED();
+        const fs::path model = shared_folder() / "fixtures/bert";
+        const TemporaryDirectory folder;
+        copy_project(folder.path() / "project");
+        const fs::path run = folder.path() / "project/runs/kept-gates-s1-20261123-013413-157a";
+        QVERIFY(fs::exists(run / "model/gates/retrieval"));
+        QCOMPARE(check(model, "router_retriever, gates: {retrieval: " + (run / "gates/retrieval").string() + "}").code, 0);
+        const Outcome outcome = check(model, "router_retriever, gates: {retrieval: " + (run / "gates/law").string() + "}");
+        QCOMPARE(outcome.code, 4);
+        HAS(outcome.err, "gates/law: no such file or folder");
+    }
+
     void a_model_of_one_block_is_refused_where_experts_begin_at_the_second() {
         NEED_SHARED();
         const TemporaryDirectory folder;

@@ -205,6 +205,15 @@ class TestDataCube : public QObject {
         QCOMPARE(band_of(std::nan("")), std::string("-"));
     }
 
+    void too_many_tasks_for_the_solver_are_refused_before_any_is_measured() {
+        for (int i = 0; i < 12; ++i) sets_.push_back(set_of("more " + std::to_string(i), "retrieval", 2, 1));
+        context_.sets.clear();
+        for (const TrainingSet& set : sets_) context_.sets.push_back(&set);
+        context_.settings["solver"] = "exact";
+        EXPECT_ERROR(make(), "at most 12 tasks", "use annealing");
+        QCOMPARE(opened_, 0);
+    }
+
     void every_example_comes_once_an_epoch_in_batches_of_one_data_set() {
         const auto curriculum = make();
         QCOMPARE(curriculum->num_examples(), std::int64_t{173});

@@ -164,11 +164,67 @@ class TestExperiment : public QObject {
         QVERIFY(!parse_sample(sample + stages + ", {name: two}]\nsweep: {training.steps: [3, 4]}\n").runs().empty());
         QVERIFY(!parse_sample(sample + stages + "]\nsweep: {'stages[0].training.steps': [3, 4]}\n").runs().empty());
     }
+    void epochs_that_steps_stand_in_place_of_are_refused_in_a_stage_and_in_a_sweep() {
+        const std::string epochs = "stages: [{name: a, training: {epochs: 3}}]\n";
+        EXPECT_ERROR(parse_sample(sample + "training: {steps: 5}\n" + epochs),
+                     "/base/quick.yaml:17:", "stages[0].training.epochs has no effect", "training.steps is 5", "null");
+        QVERIFY(!parse_sample(sample + epochs).runs().empty());
+        const Json obeyed = parse_sample(sample + "training: {steps: 5}\nstages: [{name: a, training: {steps: null, epochs: 3}}]\n")
+                                .runs()[1]
+                                .settings["stages"][0]["training"];
+        QVERIFY(obeyed["steps"].is_null());
+        QCOMPARE(obeyed["epochs"].get<int>(), 3);
+        EXPECT_ERROR(parse_sample(sample + "training: {steps: 5}\nsweep: {training.epochs: [1, 2]}\n"), "epochs=1", "epochs=2",
+                     "the same run");
+        QVERIFY(!parse_sample(sample + "sweep: {training.epochs: [1, 2]}\n").runs().empty());
+    }
     void a_sweep_without_end_is_refused() {
         std::string axis = "[0";
         for (int i = 1; i < 150; ++i) axis += fmt::format(", {}", i);
         EXPECT_ERROR(parse_sample(sample + "sweep: {training.accumulate: " + axis + "], training.epochs: " + axis + "]}\n"),
                      "more than 10000 points");
+    }
+    void a_number_above_that_of_another_setting_is_refused() {
+        Catalogue catalogue = sample_catalogue();
+        catalogue.add(
+            ExtensionKind::variant,
+            {"routed", "", {"routed", "", {integer("experts", 4, "Experts."), integer("chosen", 1, "Chosen.").at_most_that_of("experts")}}},
+            "demo");
+        const auto parse = [&](const std::string& settings) {
+            return Experiment::parse(with(sample, "{method: mixture, placement: every_other}", "{method: routed" + settings + "}"),
+                                     "/base/quick.yaml", catalogue, {})
+                .runs();
+        };
+        EXPECT_ERROR(parse(", chosen: 5"), "/base/quick.yaml:12:", "variants.Mix.chosen is 5, more than variants.Mix.experts, which is 4");
+        EXPECT_ERROR(parse(", chosen: 3, experts: 2"), "variants.Mix.chosen is 3");
+        for (const char* right : {"", ", chosen: 4", ", chosen: 5, experts: 5"}) QVERIFY(!parse(right).empty());
+    }
+    void names_that_are_not_there_are_refused_with_those_that_are() {
+        Catalogue catalogue = sample_catalogue();
+        const Schema schema{
+            "naming",
+            "",
+            {map("shared", text("", "", "Name."), "Sharing.").naming({"<task>", "<task>.query", "<task>.document", "<pattern>"}),
+             list("alone", text("", "", "Task."), "Alone.").naming({"<task>"}), list("sizes", integer("", 1, "Size."), "Sizes."),
+             text("gate", "", "Gate.").naming({"base", "<task> of <sizes>", "all of <number>"}, "mode=fixed"),
+             choice("mode", {"free", "fixed"}, "free", "Mode."), list("layers", text("", "", "Layer."), "Layers.").naming({"<layer>"})}};
+        catalogue.add(ExtensionKind::variant, {"naming", "", schema}, "demo");
+        const auto parse = [&](const std::string& settings) {
+            return Experiment::parse(with(sample, "{method: mixture, placement: every_other}", "{method: naming, " + settings + "}"),
+                                     "/base/quick.yaml", catalogue, {})
+                .runs();
+        };
+        EXPECT_ERROR(parse("shared: {retreival: a}"), "/base/quick.yaml:12:", "variants.Mix.shared names 'retreival', which is not there",
+                     "did you mean 'retrieval'?", "clustering.document");
+        EXPECT_ERROR(parse("shared: {'find *': a}"), "variants.Mix.shared names 'find *', a pattern that no task's instruction is like");
+        EXPECT_ERROR(parse("alone: [retrieval, sts]"), "variants.Mix.alone names 'sts'", "known: retrieval, clustering");
+        EXPECT_ERROR(parse("alone: [retrieval, retrieval]"), "variants.Mix.alone names 'retrieval' twice");
+        EXPECT_ERROR(parse("mode: fixed"), "variants.Mix.gate names ''", "known: base, all of <number>");
+        EXPECT_ERROR(parse("mode: fixed, gate: retrieval of 7, sizes: [8]"), "did you mean 'retrieval of 8'?");
+        for (const char* right :
+             {"shared: {retrieval: a, clustering.query: b, 'search *': c}", "alone: [clustering]", "mode: fixed, gate: base",
+              "gate: nowhere", "mode: fixed, gate: all of 3", "mode: fixed, gate: clustering of 8, sizes: [7, 8]", "layers: [any, any]"})
+            QVERIFY(!parse(right).empty());
     }
     void unknown_methods_name_the_nearest() {
         EXPECT_ERROR(parse_sample(with(sample, "method: dense", "method: dens")), "/base/quick.yaml:11:16",
@@ -237,6 +293,7 @@ class TestExperiment : public QObject {
         EXPECT_ERROR(parse_sample(objective("infonce, matryoshka_dims: [32, 16], matryoshka_weights: [1]")),
                      "/base/quick.yaml:16:", "1 numbers for 2 prefixes");
         EXPECT_ERROR(parse_sample(objective("infonce, matryoshka_weights: [1, 2]")), "2 numbers for 0 prefixes");
+        EXPECT_ERROR(parse_sample(objective("infonce, matryoshka_dims: [16, 8, 16]")), "matryoshka_dims has 16 twice");
         EXPECT_ERROR(parse_sample(objective("masked_language, matryoshka_dims: [16]")), "masked_language has none");
         EXPECT_ERROR(parse_sample(objective("masked_language, mask_share: 0.8, random_share: 0.5")), "together they are at most 1");
         QVERIFY(!parse_sample(objective("infonce, matryoshka_dims: [32, 16], matryoshka_weights: [1, 2]")).runs().empty());

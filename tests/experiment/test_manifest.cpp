@@ -17,7 +17,14 @@ Manifest sample_manifest(const std::string& id = "demo") {
     manifest.summary = "A demonstration.";
     manifest.abi = 1;
     manifest.fingerprint = "torch=2.11.0";
-    manifest.variants.push_back({id + "_variant", "A variant.", {"", "", {integer("experts", 4, "Number of experts.").at_least(1)}}});
+    manifest.variants.push_back(
+        {id + "_variant",
+         "A variant.",
+         {"",
+          "",
+          {integer("experts", 4, "Number of experts.").at_least(1), integer("chosen", 1, "Of these.").at_most_that_of("experts"),
+           text("gate", "", "A gate.").naming({"base", "<task>"}, "router=fixed")}}});
+    manifest.variants.back().training = {Training::What::adapters, "mode=apart", "gates"};
     return manifest;
 }
 
@@ -31,6 +38,12 @@ class TestManifest : public QObject {
         QCOMPARE(write_manifest(sample_manifest(), folder.path() / "demo.json"), 0);
         const Manifest manifest = read_manifest(folder.path() / "demo.json");
         QCOMPARE(manifest_to_json(manifest), manifest_to_json(sample_manifest()));
+        const Schema& settings = manifest.variants.at(0).schema;
+        QCOMPARE(settings.find("chosen")->not_above, std::string("experts"));
+        QCOMPARE(settings.find("gate")->names, (std::vector<std::string>{"base", "<task>"}));
+        QVERIFY(manifest.variants.at(0).training.what == Training::What::adapters);
+        QCOMPARE(manifest.variants.at(0).training.alone, std::string("mode=apart"));
+        QCOMPARE(settings.find("gate")->names_where, std::string("router=fixed"));
         QCOMPARE(manifest.library(), folder.path() / "demo.so");
     }
     void a_bad_manifest_is_listed_and_the_others_go_on() {
@@ -71,6 +84,9 @@ class TestManifest : public QObject {
         json = manifest_to_json(sample_manifest());
         json["variants"][0]["learns_from"] = "order of pairs";
         EXPECT_ERROR(manifest_from_json(json, "m"), "'learns_from' is", "order", "negatives");
+        json = manifest_to_json(sample_manifest());
+        json["variants"][0]["training"]["what"] = "everything";
+        EXPECT_ERROR(manifest_from_json(json, "m"), "'what' is 'everything'", "encoder_a_task");
         json["variants"] = 3;
         EXPECT_ERROR(manifest_from_json(json, "m"), "'variants' must be a list");
         EXPECT_ERROR(manifest_from_json(Json::array(), "m"), "faceter_plugin");

@@ -230,7 +230,25 @@ class TestSeries : public QObject {
         QCOMPARE(store.series(run.info().id, "loss").size(), std::size_t{10});
         QCOMPARE(store.series_range(run.info().id, "loss@1", SeriesX::examples).to, 15.0);
     }
-    void losses_of_prefixes_lie_over_the_examples_of_their_stage() {
+    void losses_of_prefixes_are_no_losses_of_stages() {
+        const TemporaryDirectory project;
+        const RunDirectory run = sample_run(project.path());
+        {
+            JournalWriter journal(run, run.begin_attempt(), {});
+            for (int step = 1; step <= 10; ++step) journal.step({{"step", step}, {"prefix_loss/1", 1.0}, {"pairs", 2}});
+            for (int step = 1; step <= 5; ++step)
+                journal.step({{"step", step}, {"loss", 2.0}, {"prefix_loss/1", 1.5}, {"pairs", 3}, {"stage", 1}});
+        }
+        Store store(project.path());
+        store.ingest(run);
+        QCOMPARE(store.series_names(run.info().id),
+                 (std::vector<std::string>{"loss@1", "pairs", "pairs@1", "prefix_loss/1", "prefix_loss/1@1"}));
+        QCOMPARE(store.series(run.info().id, "loss@1").size(), std::size_t{5});
+        QCOMPARE(store.series_range(run.info().id, "prefix_loss/1", SeriesX::examples).to, 20.0);
+        QCOMPARE(store.series_range(run.info().id, "prefix_loss/1@1", SeriesX::examples).to, 15.0);
+        for (const char* name : {"prefix_loss/1", "prefix_loss/1@1"}) QCOMPARE(SeriesValue::direction(name), -1);
+    }
+    void losses_of_prefixes_of_an_older_run_lie_over_the_examples_of_their_stage() {
         const TemporaryDirectory project;
         const RunDirectory run = sample_run(project.path());
         {

@@ -131,6 +131,23 @@ class TestTrainer : public QObject {
         QCOMPARE(Bench(settings, true).trainer->total_steps(), std::int64_t{6});  // the last one is short: nothing is left out
     }
 
+    void the_last_step_takes_what_is_left_of_the_planned_epochs() {
+        NEED_SHARED();
+        TrainingSettings settings = small();
+        settings.steps = 0;
+        settings.epochs = 3;
+        settings.accumulate = 4;
+        Bench bench(settings, true);
+        std::vector<StepReport> reports;
+        TrainerEvents events;
+        events.step = [&](const StepReport& report) { reports.push_back(report); };
+        QVERIFY(bench.trainer->run(events) == TrainOutcome::finished);
+        QCOMPARE(reports.size(), std::size_t{6});
+        for (std::size_t i = 0; i < 5; ++i) QCOMPARE(reports[i].pairs, std::int64_t{4 * 12});
+        QCOMPARE(reports.back().pairs, std::int64_t{12});                   // the last of 21 batches
+        QCOMPARE(reports.back().temperature, reports.front().temperature);  // means are over it alone
+    }
+
     void products_are_rounded_to_bf16_only_while_asked_for() {
         const at::Tensor x = at::randn({512, 384}), w = at::randn({384, 384}), exact = product(x, w);
         {

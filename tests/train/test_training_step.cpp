@@ -120,7 +120,7 @@ class TestTrainingStep : public QObject {
             Bench bench(settings);
             Trainer trainer(*bench.model, Stage{}, 0, bench.batcher, *bench.curriculum, objective, settings, {}, bench.group);
             const StepReport report = trainer.train_step();
-            QVERIFY(std::abs(report.parts.at("loss@8") + report.parts.at("loss@32") - report.loss) < 1e-4 * report.loss);
+            QVERIFY(std::abs(report.parts.at("prefix_loss/8") + report.parts.at("prefix_loss/32") - report.loss) < 1e-4 * report.loss);
         }
     }
 

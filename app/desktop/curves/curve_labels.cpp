@@ -36,6 +36,7 @@ std::pair<std::string, std::string> seriesLabel(const std::string& name) {
         {"system/gpu_power_w", {"GPU power", "W"}}};
     if (const auto found = known.find(name); found != known.end()) return found->second;
     if (name.rfind("loss/", 0) == 0) return {"loss, " + name.substr(5), ""};
+    if (name.rfind("prefix_loss/", 0) == 0) return {"loss, first " + name.substr(12) + " elements", ""};
     if (name.rfind("score/", 0) == 0) return {"validation, " + name.substr(6), "%"};
     return {name, isBytes(name) ? "GiB" : ""};
 }

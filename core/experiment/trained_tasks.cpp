@@ -1,0 +1,94 @@
+#include "experiment/trained_tasks.h"
+
+#include "common/error.h"
+#include "common/strings.h"
+#include "experiment/recipes.h"
+
+namespace faceter {
+namespace {
+
+bool is_alone(const Training& training, const Json& variant) {
+    const std::size_t at = training.alone.find('=');
+    if (at == std::string::npos) return training.alone == "always";
+    return json_or<Json>(variant, training.alone.substr(0, at), Json(), "variant") == Json(training.alone.substr(at + 1));
+}
+
+class Check {
+  public:
+    Check(const ResolvedRun& run, const Extension& variant, const Catalogue& catalogue, const std::string& file)
+        : run_(run), training_(variant.training), catalogue_(catalogue), file_(file), tasks_(run.settings.at("tasks")) {}
+
+    void part(const Json& recipe) {
+        const auto name = json_at<std::string>(recipe, "name", "stages");
+        place_ = name.empty() ? "" : fmt::format(" in stage '{}'", name);
+        tokens(recipe);
+        const bool alone = is_alone(training_, run_.settings.at("variant"));
+        const bool named = !recipe.at("tasks").empty();
+        bool any = false;
+        for (const auto& [task, settings] : tasks_.items()) {
+            if (!trains(recipe, task)) continue;
+            const bool ready = is_given(task) || trains_on(recipe, task, settings);
+            any = any || ready;
+            if (ready) continue;
+            if (alone)
+                refuse_alone(task, settings);
+            else if (named && settings.at("train").empty())
+                throw settings_error(
+                    "{}: stage '{}' names task {}, which has no training data; give it data under tasks.{}.train, or leave it out of the "
+                    "stage",
+                    file_, name, faceter::quoted(task), task);
+        }
+        if (!any)
+            throw settings_error(
+                "{}: variant '{}' ({}) has nothing to train on{}: no task has training data and, where batches are drawn by weight, one "
+                "above 0; add data sets under tasks.*.train",
+                file_, run_.variant, run_.method, place_);
+    }
+
+  private:
+    /// What stands in for a task's own training is named.
+    bool is_given(const std::string& task) const {
+        return !training_.given.empty() && json_or<Json>(run_.settings.at("variant"), training_.given, Json(), "variant").contains(task);
+    }
+
+    void refuse_alone(const std::string& task, const Json& settings) const {
+        const bool no_data = settings.at("train").empty();
+        throw settings_error("{}: variant '{}' ({}) trains each task by itself{}, and task {} {}; {}, or name the tasks that are trained{}",
+                             file_, run_.variant, run_.method, place_, faceter::quoted(task),
+                             no_data ? "has no training data" : "has a weight of 0, by which curriculum task_aware draws its batches",
+                             no_data ? fmt::format("give it data under tasks.{}.train", task) : "give it a weight",
+                             place_.empty() ? " under 'stages'" : " there");
+    }
+
+    void tokens(const Json& recipe) const {
+        const auto method = json_at<std::string>(recipe.at("objective"), "method", "objective");
+        const Catalogue::Entry* objective = catalogue_.find(ExtensionKind::objective, method);
+        const bool several = training_.what == Training::What::encoder_a_task && tasks_.size() > 1;
+        if (!objective || !objective->extension.on_tokens || !(several || training_.what == Training::What::adapters)) return;
+        throw settings_error(
+            "{}: variant '{}' ({}) trains {}{}, and objective {} is a loss on tokens, which trains one encoder itself; pre-train a dense "
+            "variant, and start this one from what it leaves",
+            file_, run_.variant, run_.method, several ? "an encoder a task" : "low-rank adapters", place_, method);
+    }
+
+    const ResolvedRun& run_;
+    const Training& training_;
+    const Catalogue& catalogue_;
+    const std::string& file_;
+    const Json& tasks_;
+    std::string place_;  ///< " in stage 'x'"
+};
+
+}  // namespace
+
+void check_trained_tasks(const Experiment& experiment, const Catalogue& catalogue) {
+    const std::string file = experiment.file().string();
+    for (const ResolvedRun& run : experiment.runs()) {
+        const Catalogue::Entry* variant = catalogue.find(ExtensionKind::variant, run.method);
+        if (!variant || variant->extension.training.what == Training::What::nothing) continue;
+        Check check(run, variant->extension, catalogue, file);
+        for (const Json& recipe : recipes_of(run.settings)) check.part(recipe);
+    }
+}
+
+}  // namespace faceter

@@ -1,0 +1,79 @@
+#include "experiment/trained_tasks.h"
+
+#include "support/sample_runs.h"
+#include "support/test.h"
+
+using namespace faceter;
+using namespace faceter::testing;
+
+namespace {
+
+Catalogue catalogue() {
+    Catalogue made = sample_catalogue();
+    const auto add = [&](const char* name, Training training) {
+        const Schema schema{name, "", {choice("how", {"together", "apart"}, "together", "How."), map("gates", text("", "", ""), "Gates.")}};
+        made.add(ExtensionKind::variant, {name, "", schema, false, "", LearnsFrom::anything, {}, std::move(training)}, "demo");
+    };
+    add("specialists", {Training::What::encoder_a_task, "always"});
+    add("adapters", {Training::What::adapters, "how=apart"});
+    add("gates", {Training::What::adapters, "always", "gates"});
+    add("ready", {Training::What::nothing});
+    return made;
+}
+
+std::string task(const std::string& name, const std::string& more) { return "  " + name + ": {type: retrieval" + more + "}\n"; }
+
+const std::string data = ", train: [{source: file, path: a.tsv}]";
+
+void check(const std::string& tasks, const std::string& variant, const std::string& more = "") {
+    const Catalogue known = catalogue();
+    check_trained_tasks(
+        Experiment::parse("name: x\ntasks:\n" + tasks + "variants: {V: {method: " + variant + "}}\n" + more, "/base/x.yaml", known), known);
+}
+
+}  // namespace
+
+/// What a run's stages would find nothing to train on.
+class TestTrainedTasks : public QObject {
+    Q_OBJECT
+  private Q_SLOTS:
+    void a_task_that_is_trained_by_itself_needs_data() {
+        const std::string tasks = task("a", data) + task("b", "");
+        EXPECT_ERROR(check(tasks, "specialists"), "/base/x.yaml: variant 'V' (specialists) trains each task by itself",
+                     "task 'b' has no training data", "tasks.b.train", "under 'stages'");
+        EXPECT_ERROR(check(tasks, "adapters, how: apart"), "task 'b' has no training data");
+        EXPECT_ERROR(check(tasks, "gates"), "task 'b' has no training data");
+        EXPECT_ERROR(check(tasks, "specialists", "stages: [{name: s, tasks: [a]}, {name: t}]\n"), "by itself in stage 't'");
+        check(tasks, "adapters");
+        check(tasks, "dense");
+        check(tasks, "gates, gates: {b: folder}");
+        check(tasks, "specialists", "stages: [{name: s, tasks: [a]}]\n");
+    }
+    void one_of_no_weight_is_drawn_by_the_orders_that_do_not_look_at_it() {
+        const std::string tasks = task("a", data) + task("b", data + ", weight: 0");
+        EXPECT_ERROR(check(tasks, "specialists"), "task 'b' has a weight of 0", "give it a weight");
+        check(tasks, "specialists", "curriculum: {method: shuffled}\n");
+        check(tasks, "dense");
+        EXPECT_ERROR(check(tasks, "dense", "stages: [{name: s, tasks: [b]}]\n"), "has nothing to train on in stage 's'");
+    }
+    void a_task_that_a_stage_names_needs_data() {
+        const std::string tasks = task("a", data) + task("b", "");
+        EXPECT_ERROR(check(tasks, "dense", "stages: [{name: s, tasks: [a, b]}]\n"), "stage 's' names task 'b', which has no training data");
+        check(tasks, "dense", "stages: [{name: s}]\n");
+    }
+    void no_data_at_all_are_refused_where_something_is_trained() {
+        EXPECT_ERROR(check(task("a", ""), "dense"), "variant 'V' (dense) has nothing to train on: no task has training data");
+        check(task("a", ""), "ready");
+    }
+    void a_loss_on_tokens_trains_one_encoder() {
+        const std::string two = task("a", data) + task("b", data), masked = "objective: {method: masked_language}\n";
+        EXPECT_ERROR(check(two, "adapters", masked), "trains low-rank adapters, and objective masked_language is a loss on tokens");
+        EXPECT_ERROR(check(two, "specialists", masked), "trains an encoder a task, and objective masked_language");
+        EXPECT_ERROR(check(two, "adapters", "stages: [{name: s}, {name: t, objective: {method: masked_language}}]\n"), "in stage 't'");
+        check(two, "dense", masked);
+        check(task("a", data), "specialists", masked);
+    }
+};
+
+FACETER_TEST(TestTrainedTasks)
+#include "test_trained_tasks.moc"
