@@ -29,6 +29,11 @@ struct Exclusion {
     std::string setting, reason;
 };
 
+/// Another setting of the same method that must not keep its default where one has `value`, and why.
+struct Need {
+    std::string value, setting, reason;
+};
+
 /// One setting, declared once: YAML check, --help, the desktop's forms and the JSON Schema all come from here.
 struct Field {
     std::string key;
@@ -43,6 +48,7 @@ struct Field {
     std::vector<std::string> choices;
     std::string source;                 ///< "MoTE, section 5.1"; "paper-silent" where the default is ours because the paper says nothing
     std::vector<Exclusion> exclusions;  ///< of a variant's setting: checked with the experiment file
+    std::vector<Need> needed;           ///< of a method's choice: checked with the experiment file
     std::shared_ptr<const Field> item;  ///< list, map
     std::shared_ptr<const Schema> section;  ///< section
 
@@ -70,6 +76,10 @@ struct Field {
     }
     Field&& excludes(std::string setting, std::string reason) && {
         exclusions.push_back({std::move(setting), std::move(reason)});
+        return std::move(*this);
+    }
+    Field&& needs(std::string value, std::string setting, std::string reason) && {
+        needed.push_back({std::move(value), std::move(setting), std::move(reason)});
         return std::move(*this);
     }
     Field&& must() && {

@@ -44,6 +44,8 @@ Json field_to_json(const Field& field) {
     if (!field.choices.empty()) json["choices"] = field.choices;
     if (!field.source.empty()) json["source"] = field.source;
     for (const Exclusion& other : field.exclusions) json["excludes"].push_back({{"setting", other.setting}, {"reason", other.reason}});
+    for (const Need& need : field.needed)
+        json["needs"].push_back({{"value", need.value}, {"setting", need.setting}, {"reason", need.reason}});
     if (field.item) json["item"] = field_to_json(*field.item);
     if (field.section) json["section"] = schema_to_json(*field.section);
     return json;
@@ -72,6 +74,9 @@ Field field_at(const Json& json, std::string_view name, int depth) {
     field.source = json_or<std::string>(json, "source", "", name);
     for (const Json& other : json_or(json, "excludes", Json::array(), name))
         field.exclusions.push_back({json_at<std::string>(other, "setting", name), json_or<std::string>(other, "reason", "", name)});
+    for (const Json& need : json_or(json, "needs", Json::array(), name))
+        field.needed.push_back({json_at<std::string>(need, "value", name), json_at<std::string>(need, "setting", name),
+                                json_or<std::string>(need, "reason", "", name)});
     if (json.contains("item")) field.item = std::make_shared<const Field>(field_at(json.at("item"), name, depth + 1));
     if (json.contains("section")) field.section = std::make_shared<const Schema>(schema_at(json.at("section"), name, depth + 1));
     const bool needs_item = field.type == FieldType::list || field.type == FieldType::map;
