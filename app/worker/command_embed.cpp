@@ -1,7 +1,6 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <optional>
 
 #include "commands.h"
@@ -81,15 +80,6 @@ std::uint64_t count_texts(const EmbedCommand& options) {
     return count;
 }
 
-/// A run that was trained with instructions is asked for vectors without any: that may be meant, and is said.
-void note_missing_task(const ModelOptions& options, const OpenedModel& opened) {
-    if (!opened.run || !options.task.empty() || options.instruction) return;
-    const auto& routes = opened.model->routes;
-    if (std::any_of(routes.begin(), routes.end(), [](const auto& route) { return !route.second.instruction.empty(); }))
-        say(stderr, "note: without --task no instruction stands in front of the texts; 'faceter describe' lists the tasks of {}\n",
-            options.model);
-}
-
 /// How many of the texts have more tokens than the model reads: what is behind them is in no vector.
 std::size_t count_cut(const EmbeddingModel& model, std::span<const std::string_view> texts, const Route& route) {
     const TokenBatch tokens = encode_batch(*model.tokenizer, texts, route.instruction, model.max_length + 1, at::get_num_threads());
@@ -102,7 +92,7 @@ int embed(const EmbedCommand& options) {
     const std::uint64_t count = count_texts(options);
     TextChunks chunks(options.input, options.jsonl);
     OpenedModel opened = open_model(options.model, true);
-    note_missing_task(options.model, opened);
+    if (!options.model.instruction) note_missing_task(options.model, opened);
     prepare_to_embed(opened, options.model, true);
     VectorFiles out(options, opened.model->dim(), opened.model->folder.normalize, static_cast<std::int64_t>(count));
     ProgressLine progress("embed", count, "texts");

@@ -1,6 +1,8 @@
 #include "named_model.h"
 
 #include <ATen/Parallel.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -19,9 +21,15 @@ namespace {
 
 /// Where a text under this instruction passes: as that of the task that has it, else the plain model, or as the router says.
 Route instruction_route(const EmbeddingModel& model, const std::string& instruction) {
-    for (const auto& [key, route] : model.routes)
-        if (route.instruction == instruction) return route;
-    return {instruction, 0, Path{}, model.router != nullptr};
+    const Route* found = nullptr;
+    for (const auto& [key, route] : model.routes) {
+        if (route.instruction != instruction) continue;
+        if (found && (found->path != route.path || found->encoder != route.encoder))
+            throw usage_error("--instruction {} is that of several tasks, each with a part of the model of its own; name one by --task",
+                              faceter::quoted(instruction));
+        found = &route;
+    }
+    return found ? *found : Route{instruction, 0, Path{}, model.router != nullptr};
 }
 
 bool has_prompt(const ModelFolder& folder, const std::string& name) { return folder.prompts.contains(name); }
@@ -140,6 +148,21 @@ OpenedModel open_model(const ModelOptions& options, bool with_route) {
     }
     opened.model->move_to(device);
     return opened;
+}
+
+void note_missing_task(const ModelOptions& options, const OpenedModel& opened) {
+    if (!opened.run || !options.task.empty()) return;
+    bool instructed = false, parted = false;
+    for (const auto& [key, route] : opened.model->routes) {
+        instructed = instructed || !route.instruction.empty();
+        parted = parted || route.path != Path{} || route.routed;
+    }
+    std::vector<std::string_view> lacks;
+    if (instructed) lacks.push_back("no instruction stands in front of the texts");
+    if (opened.model->encoders.size() > 1) lacks.push_back("the first task's encoder embeds them all");
+    if (parted) lacks.push_back("none of the tasks' experts, adapters or gates is used");
+    if (!lacks.empty())
+        say(stderr, "note: without --task {}; 'faceter describe' lists the tasks of {}\n", fmt::join(lacks, ", and "), options.model);
 }
 
 ComputeReport prepare_to_embed(OpenedModel& opened, const ModelOptions& options, bool release_weights) {

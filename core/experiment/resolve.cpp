@@ -221,6 +221,7 @@ class Resolver {
             above_another(field, settled, *node, where);
             unknown_names(field, settled, *node, where);
         }
+        needed_by_itself(entry->extension.schema, settled, *node, where);
         return settled;
     }
 
@@ -272,6 +273,18 @@ class Resolver {
                 problem(node.find(field.key) ? node.find(field.key) : &node,
                         fmt::format("{}.{} is {} and {}.{} is {}: {}", where, field.key, method[field.key].dump(), where, key, value,
                                     other.reason));
+            }
+    }
+
+    /// What a choice needs of the method's other settings, as a fixed router the gate.
+    void needed_by_itself(const Schema& schema, const Json& method, const YamlNode& node, const std::string& where) {
+        for (const Field& field : schema.fields)
+            for (const Need& need : field.needed) {
+                const Field* other = schema.find(need.setting);
+                if (!other || json_or<Json>(method, field.key, Json(), where) != Json(need.value)) continue;
+                if (json_or<Json>(method, need.setting, other->default_value, where) != other->default_value) continue;
+                problem(node.find(field.key) ? node.find(field.key) : &node,
+                        fmt::format("{}.{} is {} and needs {}.{}: {}", where, field.key, need.value, where, need.setting, need.reason));
             }
     }
 

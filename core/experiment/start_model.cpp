@@ -108,8 +108,11 @@ std::vector<std::string> teachers_of(const Json& settings) {
     return names;
 }
 
+bool has_router(const ModelFolder& folder) { return fs::exists(folder.folder / "router.json"); }
+
 /// What a model has more than one of; null for one encoder that embeds every text alike.
 const char* several_of(const ModelFolder& folder) {
+    if (has_router(folder)) return "gates that a router chooses from";
     if (!folder.description) return nullptr;
     const ModelDescription& model = *folder.description;
     if (model.has_task_experts()) return "task experts";
@@ -117,13 +120,17 @@ const char* several_of(const ModelFolder& folder) {
     return model.adapters.empty() ? nullptr : "adapters a task";
 }
 
+/// What to do in the place of naming such a model; a router's export for one task has its gates all the same.
+std::string instead_of(const ModelFolder& folder, std::string_view use) {
+    return has_router(folder) ? fmt::format("{} the model that its gates were trained on", use)
+                              : fmt::format("export one of its tasks (faceter export RUN DIR --task TASK) and {} that", use);
+}
+
 void check_teacher(const std::string& name, const fs::path& relative_to) {
     try {
         const ModelFolder folder = ModelFolder::open(resolve_named_model(name, relative_to));
         if (const char* several = several_of(folder))
-            throw settings_error(
-                "{}: has {}, and a teacher is one model; export one of its tasks (faceter export RUN DIR --task TASK) and name that",
-                folder.folder.string(), several);
+            throw settings_error("{}: has {}, and a teacher is one model; {}", folder.folder.string(), several, instead_of(folder, "name"));
     } catch (const Error& error) {
         throw Error(error.code(), fmt::format("teacher {}: {}", faceter::quoted(name), error.what()));
     }
@@ -133,9 +140,8 @@ void check_teacher(const std::string& name, const fs::path& relative_to) {
 
 void check_start_model(const ModelFolder& folder) {
     if (const char* several = several_of(folder))
-        throw settings_error(
-            "{}: has {}, and a run starts from one model; export one of its tasks (faceter export RUN DIR --task TASK) and start from that",
-            folder.folder.string(), several);
+        throw settings_error("{}: has {}, and a run starts from one model; {}", folder.folder.string(), several,
+                             instead_of(folder, "start from"));
 }
 
 void check_max_length(const Json& settings, const ModelFolder& folder, const std::string& name) {

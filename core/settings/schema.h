@@ -29,6 +29,11 @@ struct Exclusion {
     std::string setting, reason;
 };
 
+/// Another setting of the same method that must not keep its default where one has `value`, and why.
+struct Need {
+    std::string value, setting, reason;
+};
+
 /// One setting, declared once: YAML check, --help, the desktop's forms and the JSON Schema all come from here.
 struct Field {
     std::string key;
@@ -49,6 +54,7 @@ struct Field {
     /// like; "<layer>": the end of a layer's name in the start model. Empty: anything.
     std::vector<std::string> names;
     std::string names_where;                ///< the setting of the same method under which it is read, "router=fixed"; empty: always
+    std::vector<Need> needed;               ///< of a method's choice: checked with the experiment file
     std::shared_ptr<const Field> item;      ///< list, map
     std::shared_ptr<const Schema> section;  ///< section
 
@@ -85,6 +91,10 @@ struct Field {
     Field&& naming(std::vector<std::string> forms, std::string where = "") && {
         names = std::move(forms);
         names_where = std::move(where);
+        return std::move(*this);
+    }
+    Field&& needs(std::string value, std::string setting, std::string reason) && {
+        needed.push_back({std::move(value), std::move(setting), std::move(reason)});
         return std::move(*this);
     }
     Field&& must() && {

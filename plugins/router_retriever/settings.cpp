@@ -10,6 +10,7 @@ std::vector<Field> router_fields() {
                "What chooses a query's gate: similarity to pilot embeddings (ours), a binary classifier a gate, one classification head, "
                "the data set of the nearest training "
                "instance, chance, or always the same gate.")
+            .needs("fixed", "fixed_gate", "the gate that every query gets, a task's name, multi-task, or base for none")
             .from("RouterRetriever, section Baselines"),
         text("fixed_gate", "", "The gate of router: fixed; 'base' for none.")
             .naming({"base", "<task>", "multi-task", "multi-task of <number>", "<task> of <training_sizes>"}, "router=fixed"),
@@ -70,6 +71,7 @@ Extension variant() {
                    "Training examples: all; the domains' gates together as many as the single gate, the largest sampled down; the "
                    "multi-task gate of each domain as many as "
                    "the smallest has.")
+                .needs("equal_total", "single_gates", "the task of the one gate whose number of examples the domains' gates get together")
                 .from("RouterRetriever, section Dataset"),
             integer("library_examples", 1000, "Training instances a domain that the gates are scored on; 0: all.")
                 .at_least(0)

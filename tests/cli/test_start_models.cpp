@@ -352,6 +352,23 @@ class TestStartModels : public QObject {
         QCOMPARE(taught.code, 3);
         HAS(taught.err, "has task experts, and a teacher is one model");
     }
+
+    void a_router_of_gates_is_refused_as_a_start_and_as_a_teacher() {
+        NEED_SHARED();
+        const TemporaryDirectory folder;
+        const fs::path gates = folder.path() / "gates";
+        fs::copy(shared_folder() / "fixtures/bert", gates, fs::copy_options::recursive);
+        write_file_atomic(gates / "router.json", R"({"method": "router_retriever"})");
+        const Outcome outcome = check(gates, "instruction");
+        QCOMPARE(outcome.code, 3);
+        HAS(outcome.err, "has gates that a router chooses from, and a run starts from one model");
+        HAS(outcome.err, "start from the model that its gates were trained on");
+
+        const std::string teacher = "objective: {method: gist, teacher: " + gates.string() + "}\n";
+        const Outcome taught = check(shared_folder() / "fixtures/bert", "instruction", {}, teacher);
+        QCOMPARE(taught.code, 3);
+        HAS(taught.err, "a teacher is one model; name the model that its gates were trained on");
+    }
 };
 
 FACETER_TEST(TestStartModels)

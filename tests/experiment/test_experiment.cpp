@@ -252,6 +252,22 @@ class TestExperiment : public QObject {
         EXPECT_ERROR(parse(", mode: b, rate: 0.1"), "/base/quick.yaml:12:", "variants.Mix.rate is 0.1 and variants.Mix.mode is b: why not");
         for (const char* right : {", mode: b", ", rate: 0.1", ", mode: b, rate: 0"}) QVERIFY(!parse(right).empty());
     }
+    void a_choice_that_needs_another_setting_of_its_method_is_refused_without_it() {
+        Catalogue catalogue = sample_catalogue();
+        const Schema schema{"needy",
+                            "",
+                            {choice("mode", {"a", "b"}, "a", "Mode.").needs("b", "names", "whom it is for"),
+                             list("names", text("", "", "A name."), "Names.")}};
+        catalogue.add(ExtensionKind::variant, {"needy", "Needy.", schema_from_json(schema_to_json(schema), "needy.json")}, "demo");
+        const auto parse = [&](const std::string& settings) {
+            return Experiment::parse(with(sample, "{method: mixture, placement: every_other}", "{method: needy" + settings + "}"),
+                                     "/base/quick.yaml", catalogue, {})
+                .runs();
+        };
+        for (const char* wrong : {", mode: b", ", mode: b, names: []"})
+            EXPECT_ERROR(parse(wrong), "/base/quick.yaml:12:", "variants.Mix.mode is b and needs variants.Mix.names: whom it is for");
+        for (const char* right : {"", ", mode: b, names: [x]", ", names: [x]"}) QVERIFY(!parse(right).empty());
+    }
     void all_problems_of_a_file_come_at_once() {
         EXPECT_ERROR(parse_sample("seeds: []\nbatch: 1\ntasks:\n  odd: {weight: -1}\nvariants: {A: {method: no}}\n"),
                      "unknown setting 'batch'", "tasks.odd.weight", "tasks.odd has no type", "unknown variant method 'no'",

@@ -53,6 +53,18 @@ Ended run_embed(std::vector<std::string> arguments, const std::string& model = t
     return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, std::int64_t{usage.ru_maxrss} * 1024};
 }
 
+/// Exit code and standard error of `faceter-worker embed` with a run that an earlier version wrote.
+std::pair<int, std::string> said_with_run(const QString& run, const QStringList& arguments) {
+    QProcess process;
+    process.start(
+        worker,
+        QStringList{"embed", "--threads", "1", "--model", FACETER_SOURCE_DIR "/tests/versions/0.1.0/project/runs/" + run} + arguments);
+    process.waitForFinished(-1);
+    return {process.exitCode(), process.readAllStandardError().toStdString()};
+}
+
+void says(const std::string& text, const std::string& piece) { QVERIFY2(text.find(piece) != std::string::npos, text.c_str()); }
+
 }  // namespace
 
 /// `faceter embed` into files, on the tiny reference model.
@@ -112,6 +124,24 @@ class TestEmbedCommand : public QObject {
         QCOMPARE(run_embed({"--task", "query", "--instruction", "", "--output", in("no.npy"), in("three.txt")}, model.string()).code, 2);
     }
 
+    void what_texts_without_a_task_lack_of_a_run_is_said() {
+        write_texts("run.txt", 2);
+        const QStringList plain{"--output", QString::fromStdString(in("run.npy")), QString::fromStdString(in("run.txt"))};
+        const auto [lora_code, lora] = said_with_run("kept-lora-s1-20261123-013413-e98b", plain);
+        QCOMPARE(lora_code, 0);
+        says(lora, "note: without --task none of the tasks' experts, adapters or gates is used; 'faceter describe' lists the tasks");
+        says(said_with_run("kept-mote-s1-20261123-013413-fb01", plain).second,
+             "no instruction stands in front of the texts, and none of the tasks' experts, adapters or gates is used");
+        says(said_with_run("kept-encoders-s1-20261123-013413-de82", plain).second, "the first task's encoder embeds them all");
+    }
+    void an_instruction_of_several_tasks_does_not_pick_one_of_their_adapters() {
+        write_texts("run.txt", 2);
+        const QStringList files{"--output", QString::fromStdString(in("run.npy")), QString::fromStdString(in("run.txt"))};
+        const auto [code, said] = said_with_run("kept-lora-s1-20261123-013413-e98b", files + QStringList{"--instruction", ""});
+        QCOMPARE(code, 2);
+        says(said, "is that of several tasks, each with a part of the model of its own; name one by --task");
+        QCOMPARE(said_with_run("kept-mote-s1-20261123-013413-fb01", files + QStringList{"--instruction", "bedo "}).first, 0);
+    }
     void texts_that_are_cut_are_counted() {
         write_file_atomic(in("lengths.txt"), "a\na cat\na cat and a dog and a cat and a dog\na cat number 1 of all\n");
         const auto said = [&](const QStringList& more) {
