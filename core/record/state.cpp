@@ -42,9 +42,10 @@ void take_earlier_steps(const RunDirectory& run, RunState& state) {
     std::vector<int> attempts = run.attempts();
     std::erase_if(attempts, [&](int attempt) { return attempt >= state.attempt; });
     for (; !attempts.empty(); attempts.pop_back()) {
-        const std::vector<JournalEvent> events = read_journal(run.attempt_journal(attempts.back())).events;
-        const auto last = std::find_if(events.rbegin(), events.rend(), [](const JournalEvent& event) { return event.type == "step"; });
-        if (last == events.rend()) continue;
+        std::optional<JournalEvent> last;
+        for (JournalReader journal(run.attempt_journal(attempts.back())); auto event = journal.next();)
+            if (event->type == "step") last = std::move(event);
+        if (!last) continue;
         state.step = member(last->fields, "step", state.step);
         state.total_steps = member(last->fields, "total_steps", state.total_steps);
         state.loss = member(last->fields, "loss", state.loss);
@@ -160,19 +161,21 @@ void RunFollower::begin(int attempt) {
     first_ = slowest_gap_ = rate_since_ = 0;
 }
 
-std::vector<JournalEvent> RunFollower::update() {
+void RunFollower::update(const std::function<void(const JournalEvent&)>& seen) {
     const std::vector<int> all = run_.attempts();
-    if (all.empty()) return {};
+    if (all.empty()) return;
     if (all.back() != attempt_) begin(all.back());
     state_.attempts = static_cast<int>(all.size());
     state_.attempt = attempt_;
     const fs::path file = run_.attempt_journal(attempt_);
     std::error_code ignored;
-    if (!fs::exists(file, ignored)) return {};
-    JournalContent content = read_journal(file, offset_, next_seq_);
-    offset_ = content.valid_bytes;
-    for (const JournalEvent& event : content.events) take(event);
-    return std::move(content.events);
+    if (!fs::exists(file, ignored)) return;
+    JournalReader journal(file, offset_, next_seq_);
+    while (const auto event = journal.next()) {
+        take(*event);
+        offset_ = journal.valid_bytes();
+        if (seen) seen(*event);
+    }
 }
 
 void RunFollower::take_step(const JournalEvent& event) {

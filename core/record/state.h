@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -60,8 +61,8 @@ double seconds_since_written(const RunDirectory& run, const fs::path& file);
 class RunFollower {
   public:
     explicit RunFollower(const RunDirectory& run);
-    /// New events of rank 0 of the newest attempt (a newer attempt replaces an older one).
-    std::vector<JournalEvent> update();
+    /// Takes in what is new of rank 0 of the newest attempt (a newer attempt replaces an older one); `seen` gets each event.
+    void update(const std::function<void(const JournalEvent&)>& seen = {});
     RunState state() const;
     const RunDirectory& run() const { return run_; }
 

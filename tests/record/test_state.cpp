@@ -87,8 +87,10 @@ class TestState : public QObject {
         follower.update();
         QCOMPARE(follower.state().phase, RunPhase::stopped);
         write_attempt(run, 11, 40, "finished");
-        const auto events = follower.update();
-        QCOMPARE(events.front().type, std::string("attempt_started"));
+        std::vector<std::string> seen;
+        follower.update([&](const JournalEvent& event) { seen.push_back(event.type); });
+        QCOMPARE(seen.front(), std::string("attempt_started"));
+        QCOMPARE(seen.back(), std::string("finished"));
         const RunState state = follower.state();
         QCOMPARE(state.phase, RunPhase::done);
         QCOMPARE(state.attempts, 2);
