@@ -255,6 +255,30 @@ class TestRuns : public QObject {
         QCOMPARE(call({"stop", "EM", "Mix"}).code, 0);
         QTRY_VERIFY_WITH_TIMEOUT(call({"queue", "list"}).err.find("nothing runs or waits") != std::string::npos, 30'000);
     }
+    void a_run_that_its_queue_could_not_start_says_why_and_waits_no_more() {
+        mode("wait");
+        QCOMPARE(run({"--detach", "--set", "evaluation.baseline=false"}).code, 0);
+        QTRY_VERIFY_WITH_TIMEOUT(fs::exists(in("worker/waiting")), 30'000);
+        const Json queue = json_of(call({"queue", "list", "--json"}))["queues"][0];
+        const RunDirectory hindered(in("project/runs/" + queue["waiting"][0].get<std::string>()));
+        fs::remove_all(hindered.folder() / "logs");
+        write_file_atomic(hindered.folder() / "logs", "");
+        fs::remove(in("worker/waiting"));
+        QCOMPARE(call({"stop", queue["running"][0].get<std::string>()}).code, 0);
+        QTRY_VERIFY_WITH_TIMEOUT(fs::exists(in("worker/waiting")), 30'000);  // the next: the queue lives
+        const RunState state = read_state(hindered);
+        QCOMPARE(state.phase, RunPhase::failed);
+        QVERIFY2(state.cause.find("logs") != std::string::npos, state.cause.c_str());
+        QVERIFY(!read_supervisor(hindered));
+        fs::remove(hindered.folder() / "logs");
+        mode("done");
+        QCOMPARE(call({"resume", hindered.info().id}).code, 0);
+        QCOMPARE(read_state(hindered).phase, RunPhase::done);
+        std::vector<std::string> rest{"stop"};
+        for (const RunDirectory& one : runs()) rest.push_back(one.info().id);
+        call(rest);
+        QTRY_VERIFY_WITH_TIMEOUT(call({"queue", "list"}).err.find("nothing runs or waits") != std::string::npos, 30'000);
+    }
     void a_queue_that_comes_to_a_run_that_is_done_meanwhile_leaves_it() {
         mode("done");
         QCOMPARE(run({"--seeds", "1", "--set", "evaluation.baseline=false"}).code, 0);
