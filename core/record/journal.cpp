@@ -41,17 +41,6 @@ fs::path journal_file(const RunDirectory& run, int attempt, int rank) {
 /// Without waiting for a writer, where somebody put a pipe in its place: reading one by offsets is an error, and a journal of nothing.
 int open_journal(const fs::path& file) { return ::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC); }
 
-/// A run that was moved or removed while it runs: what would be written from here on would lie in a new folder at the old place, and the
-/// record would say of the moved run that it is whole.
-void check_in_place(const fs::path& journal) {
-    std::error_code ignored;
-    if (fs::status(journal, ignored).type() == fs::file_type::not_found)
-        throw failure(
-            "{}: the run's folder was moved or removed while the run was at work; this attempt ends, and 'faceter resume' goes on "
-            "where the folder is now",
-            journal.string());
-}
-
 /// The checksum stands last, so that it covers every byte before it and no parsing is needed to verify it.
 std::string sealed_line(const Json& object) {
     std::string line = object.dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -107,11 +107,21 @@ void check_identity(const fs::path& folder, const std::string& id) {
 }
 
 void write_json(const fs::path& folder, std::string_view name, const Json& json) {
+    check_in_place(folder.parent_path() / "run.json");
     make_directories(folder);
     write_file_atomic(folder / (safe_file_name(name) + ".json"), json.dump() + "\n");
 }
 
 }  // namespace
+
+void check_in_place(const fs::path& part) {
+    std::error_code ignored;
+    if (fs::status(part, ignored).type() == fs::file_type::not_found)
+        throw failure(
+            "{}: the run's folder was moved or removed while the run was at work; this attempt ends, and 'faceter resume' goes on "
+            "where the folder is now",
+            part.string());
+}
 
 std::string RunInfo::group() const {
     const std::string base = experiment + "/" + variant;
