@@ -143,11 +143,11 @@ RunFollower::RunFollower(const RunDirectory& run) : run_(run) { state_.loss = st
 
 void RunFollower::begin(int attempt) {
     const std::vector<int> all = run_.attempts();
-    earlier_active_ = 0;
+    active_ = 0;
     for (const int earlier : all) {
         if (earlier >= attempt) break;
         const auto [first, last] = journal_span(run_.attempt_journal(earlier));
-        earlier_active_ += last - first;
+        active_ += std::max(0.0, last - first);
     }
     const RunState before = state_;
     state_ = RunState{};
@@ -158,7 +158,7 @@ void RunFollower::begin(int attempt) {
     next_seq_ = 1;
     process_ = {};
     locked_ = ended_ = false;
-    first_ = slowest_gap_ = rate_since_ = 0;
+    slowest_gap_ = rate_since_ = 0;
 }
 
 void RunFollower::update(const std::function<void(const JournalEvent&)>& seen) {
@@ -182,7 +182,7 @@ void RunFollower::take_step(const JournalEvent& event) {
     state_.step = member(event.fields, "step", state_.step);
     state_.total_steps = member(event.fields, "total_steps", state_.total_steps);
     state_.loss = member(event.fields, "loss", state_.loss);
-    if (rate_since_ == 0) {
+    if (rate_since_ == 0 || event.time < rate_since_) {
         rate_since_ = event.time;
         rate_from_ = state_.step;
     } else if (event.time > rate_since_) {
@@ -192,11 +192,13 @@ void RunFollower::take_step(const JournalEvent& event) {
 
 void RunFollower::take(const JournalEvent& event) {
     next_seq_ = event.seq + 1;
-    if (first_ == 0) first_ = event.time;
     if (state_.started == 0) state_.started = event.time;
-    if (state_.last_sign > 0) slowest_gap_ = std::max(slowest_gap_, event.time - state_.last_sign);
+    if (state_.last_sign > 0 && event.time > state_.last_sign) {  // not where the clock was set back
+        slowest_gap_ = std::max(slowest_gap_, event.time - state_.last_sign);
+        active_ += event.time - state_.last_sign;
+    }
     state_.last_sign = event.time;
-    state_.active_s = earlier_active_ + event.time - first_;
+    state_.active_s = active_;
     if (event.type == "attempt_started") {
         process_ = ProcessIdentity::from_json(event.fields);
         locked_ = member(event.fields, "locked", false);

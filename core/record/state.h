@@ -30,7 +30,7 @@ struct RunState {
     double loss = 0;                    ///< last; NaN where there is none
     double started = 0, last_sign = 0;  ///< seconds since 1970, by the run's own clock
     double steps_per_s = 0;             ///< of this attempt
-    double active_s = 0;                ///< time between first and last line, all attempts
+    double active_s = 0;                ///< from the first line to the last of each attempt
 };
 
 /// How a worker process ended, as its supervisor saw it: journal/<attempt>/exit.json, written by the supervisor alone.
@@ -83,7 +83,7 @@ class RunFollower {
     ProcessIdentity process_;
     bool locked_ = false;  ///< its process began under the run's lock
     bool ended_ = false;
-    double first_ = 0, earlier_active_ = 0, slowest_gap_ = 0, rate_since_ = 0;
+    double active_ = 0, slowest_gap_ = 0, rate_since_ = 0;
     std::int64_t rate_from_ = 0;
 };
 
