@@ -169,6 +169,13 @@ class TestServe : public QObject {
     }
     void text_embeddings_inferences_clients_may_ask_for_fewer_dimensions() {
         const Json request = {{"inputs", {"a cat"}}, {"dimensions", 16}, {"normalize", true}, {"prompt_name", nullptr}};
+    void both_kinds_of_clients_get_the_same_vectors_to_the_bit() {
+        Json texts = Json::array();
+        for (int i = 0; i < 20; ++i) texts.push_back(fmt::format("the dog runs {} times over an old bridge", i));
+        const Json one = Json::parse(server_->embeddings({{"input", texts}}).body).at("data"),
+                   other = Json::parse(server_->ask("POST", "/embed", Json{{"inputs", texts}}.dump()).body);
+        for (std::size_t i = 0; i < texts.size(); ++i) QCOMPARE(other.at(i), one.at(i).at("embedding"));
+    }
         compare(rows_of(Json::parse(server_->ask("POST", "/embed", request.dump()).body)),
                 normalize_rows(expected({"a cat"}).narrow(1, 0, 16)));
         QCOMPARE(server_->ask("POST", "/embed", R"({"inputs": "a cat", "dimensions": 100000})").status, 400);
