@@ -162,13 +162,13 @@ class TestServe : public QObject {
         QVERIFY(server_->metric("faceter_texts_total") >= 2);
         std::string words;
         for (int i = 0; i < 100; ++i) words += "cat ";
-        QCOMPARE(server_->ask("POST", "/embed", Json{{"inputs", words}}.dump()).status, 413);  // cut only where that is asked for
+        const HttpAnswer whole = server_->ask("POST", "/embed", Json{{"inputs", {"a cat", words}}}.dump());
+        QCOMPARE(whole.status, 413);  // cut only where that is asked for
+        QVERIFY2(whole.body.find("text 2 has 102 tokens") != std::string::npos, whole.body.c_str());
         QCOMPARE(server_->ask("POST", "/embed", Json{{"inputs", words}, {"truncate", true}}.dump()).status, 200);
         const Json left = {{"inputs", words}, {"truncate", true}, {"truncation_direction", "Left"}};
         QCOMPARE(server_->ask("POST", "/embed", left.dump()).status, 400);  // not another text's vector
     }
-    void text_embeddings_inferences_clients_may_ask_for_fewer_dimensions() {
-        const Json request = {{"inputs", {"a cat"}}, {"dimensions", 16}, {"normalize", true}, {"prompt_name", nullptr}};
     void both_kinds_of_clients_get_the_same_vectors_to_the_bit() {
         Json texts = Json::array();
         for (int i = 0; i < 20; ++i) texts.push_back(fmt::format("the dog runs {} times over an old bridge", i));
@@ -176,6 +176,8 @@ class TestServe : public QObject {
                    other = Json::parse(server_->ask("POST", "/embed", Json{{"inputs", texts}}.dump()).body);
         for (std::size_t i = 0; i < texts.size(); ++i) QCOMPARE(other.at(i), one.at(i).at("embedding"));
     }
+    void text_embeddings_inferences_clients_may_ask_for_fewer_dimensions() {
+        const Json request = {{"inputs", {"a cat"}}, {"dimensions", 16}, {"normalize", true}, {"prompt_name", nullptr}};
         compare(rows_of(Json::parse(server_->ask("POST", "/embed", request.dump()).body)),
                 normalize_rows(expected({"a cat"}).narrow(1, 0, 16)));
         QCOMPARE(server_->ask("POST", "/embed", R"({"inputs": "a cat", "dimensions": 100000})").status, 400);
