@@ -71,6 +71,18 @@ bool waits_again(const RunDirectory& run, int attempt) {
            !is_newer(exit_file(run, attempt), supervisor_file);
 }
 
+std::uint64_t inode_of(const fs::path& folder) {
+    struct stat info {};
+    return ::stat(folder.c_str(), &info) == 0 ? info.st_ino : 0;
+}
+
+/// A folder that was moved, or is reached by a link, is the same; some file systems number it anew, at its place. Older versions wrote
+/// neither.
+bool is_of_another_folder(const Json& supervisor, const RunDirectory& run) {
+    const auto folder = member(supervisor, "run", std::string());
+    return !folder.empty() && folder != run.folder().string() && member(supervisor, "inode", std::uint64_t{0}) != inode_of(run.folder());
+}
+
 }  // namespace
 
 std::string_view run_phase_name(RunPhase phase) {
@@ -115,14 +127,20 @@ std::optional<WorkerExit> read_worker_exit(const RunDirectory& run, int attempt)
 
 void write_supervisor(const RunDirectory& run, const ProcessIdentity& process) {
     make_directories(run.control());
-    write_file_atomic(run.control() / "supervisor.json", process.to_json().dump() + "\n");
+    Json json = process.to_json();
+    json["run"] = run.folder().string();
+    json["inode"] = inode_of(run.folder());
+    write_file_atomic(run.control() / "supervisor.json", json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 std::optional<ProcessIdentity> read_supervisor(const RunDirectory& run) {
     const fs::path file = run.control() / "supervisor.json";
     std::error_code ignored;
     if (!fs::exists(file, ignored)) return std::nullopt;
-    return ProcessIdentity::from_json(parse_untrusted_json(read_file(file, 1 << 16)));
+    const Json json = parse_untrusted_json(read_file(file, 1 << 16));
+    auto process = ProcessIdentity::from_json(json);
+    if (is_of_another_folder(json, run)) process.pid = 0;  // it knows nothing of a copy
+    return process;
 }
 
 /// By a probe file beside it, which has "now" there.

@@ -42,7 +42,7 @@ struct WorkerExit {
 void write_worker_exit(const RunDirectory& run, int attempt, const WorkerExit& exit);
 std::optional<WorkerExit> read_worker_exit(const RunDirectory& run, int attempt);
 
-/// control/supervisor.json: the process that will start the run.
+/// control/supervisor.json: the process that will start the run. Of a copy of the run's folder it is read as one that is gone.
 void write_supervisor(const RunDirectory& run, const ProcessIdentity& process);
 std::optional<ProcessIdentity> read_supervisor(const RunDirectory& run);
 
