@@ -82,6 +82,8 @@ int take_log_folder(const RunDirectory& run) {
 
 RunProcesses::RunProcesses(const RunDirectory& run, const std::string& worker, int ranks)
     : run_(run.folder()), size_(ranks), lock_(run) {  // inherited by every rank
+    if (read_state(run).phase == RunPhase::done)
+        throw failure("{}: another worker has run it to its end while this one waited for its turn", run.info().id);
     try {
         attempt_ = take_log_folder(run);
         if (size_ > 1) meeting_ = make_meeting_folder();

@@ -74,8 +74,13 @@ class Supervisor {
         const fs::path folder = waiting_.front();
         waiting_.erase(waiting_.begin());
         if (attempt_quietly([&] { start(RunDirectory(folder)); })) return;
-        record_done(folder, static_cast<int>(ExitCode::failed));
-        attempt_quietly([&] { let_go(RunDirectory(folder)); });
+        ExitCode code = ExitCode::failed;
+        attempt_quietly([&] {
+            const RunDirectory run(folder);
+            if (read_state(run).phase == RunPhase::done) code = ExitCode::done;  // by another queue
+            let_go(run);
+        });
+        record_done(folder, static_cast<int>(code));
     }
 
     /// It waits for this process no more, and its state must not say so: another may start it.
