@@ -217,13 +217,14 @@ class TestRuns : public QObject {
         QCOMPARE(queue()["waiting"].size(), std::size_t{3});
         QCOMPARE(call({"queue", "pause"}).code, 0);
         const std::string last = queue()["waiting"][2], cancelled = queue()["waiting"][0];
+        HAS(call({"queue", "move", last, "--place", "999"}).out, "Mix-2 is number 3 of those that wait");
         HAS(call({"queue", "move", last}).out, "Mix-2 is number 1 of those that wait");
         QCOMPARE(queue()["waiting"][0].get<std::string>(), last);
         QVERIFY(queue()["paused"].get<bool>());
         HAS(call({"queue", "pause", "q-none"}).err, "no queue of this name");
         const auto phase = [&](const std::string& run) { return read_state(RunDirectory(in("project/runs/" + run))).phase; };
         const std::string started = queue()["running"][0];
-        HAS(call({"queue", "move", started}).err, "waits in no queue");
+        HAS(call({"queue", "move", started}).err, RunDirectory(in("project/runs/" + started)).info().name + " waits in no queue");
         QCOMPARE(call({"stop", started, cancelled}).code, 0);
         QTRY_VERIFY_WITH_TIMEOUT(phase(started) == RunPhase::stopped && phase(cancelled) == RunPhase::stopped, 30'000);
         QCOMPARE(phase(last), RunPhase::queued);  // nothing has started instead
