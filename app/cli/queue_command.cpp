@@ -69,8 +69,8 @@ int pause(const QueueOptions& options, bool paused) {
 int move(const QueueOptions& options) {
     const Project project = open_project(options.project);
     const RunInfo run = project.find_run(options.run).info();
-    move_in_queue(project, run.id, options.place - 1);
-    say(stdout, "{} is number {} of those that wait\n", run.shown_name(), options.place);
+    const std::size_t place = move_in_queue(project, run.id, options.place - 1) + 1;
+    say(stdout, "{} is number {} of those that wait\n", run.shown_name(), place);
     return 0;
 }
 

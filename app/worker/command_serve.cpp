@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <csignal>
@@ -54,8 +55,23 @@ AllowedHosts allowed_hosts(const ServeCommand& options, bool has_key) {
     return {url_host(options.host), options.allowed_hosts};
 }
 
+/// A client takes a file descriptor. Shells allow 1024 and the system far more, which is taken; where it is too few, there is room for
+/// fewer clients, and those beyond are told so.
+std::size_t clients_within_files(std::size_t wanted) {
+    constexpr rlim_t others = 512;  // files that are read, and clients that are told that there is no room
+    rlimit files{};
+    if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return wanted;
+    const rlim_t enough = static_cast<rlim_t>(wanted) + others;
+    if (files.rlim_cur >= enough) return wanted;
+    const rlim_t before = std::exchange(files.rlim_cur, std::min(enough, files.rlim_max));
+    if (::setrlimit(RLIMIT_NOFILE, &files) != 0) files.rlim_cur = before;
+    const rlim_t room = files.rlim_cur - std::min(others, files.rlim_cur / 2);
+    return std::min<std::size_t>(wanted, std::max<rlim_t>(room, 1));
+}
+
 int serve(ServeCommand options) {
     std::signal(SIGPIPE, SIG_IGN);
+    options.http.connections = clients_within_files(options.http.connections);
     options.http.read = milliseconds(options.read_timeout_s);
     options.service.patience = milliseconds(options.queue_timeout_s);
     const std::string key = api_key(options);
@@ -128,7 +144,7 @@ void add_serve(CLI::App& app, int& exit_code) {
     command->add_option("--max-waiting", options->service.waiting_texts, "Texts that wait; beyond, 429 is answered")
         ->check(CLI::Range(1, 1 << 30))
         ->capture_default_str();
-    command->add_option("--max-connections", options->http.connections, "Clients at a time")
+    command->add_option("--max-connections", options->http.connections, "Clients at a time; beyond, 503 is answered")
         ->check(CLI::Range(1, 1 << 30))
         ->capture_default_str();
     command

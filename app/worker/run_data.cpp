@@ -3,17 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 
-#include "common/strings.h"
-#include "common/untrusted_json.h"
 #include "data/leaves.h"
 #include "data/overlap.h"
+#include "record/journal.h"
 
 namespace faceter::worker {
 namespace {
-
-constexpr std::uint64_t head_bytes = 4 << 20;  // of a journal, which has its data before its steps
 
 std::string text_of(const Json& object, const char* key) {
     const auto found = object.find(key);
@@ -31,16 +27,10 @@ struct DataRead {
 
 /// Of one attempt, which reads them ahead of its stages. Older versions kept no fingerprints.
 std::vector<DataRead> data_read(const fs::path& journal) {
-    std::ifstream file(journal, std::ios::binary);
-    std::string head(head_bytes, '\0');
-    file.read(head.data(), static_cast<std::streamsize>(head.size()));
-    head.resize(static_cast<std::size_t>(file.gcount()));
     std::vector<DataRead> read;
-    for (const std::string_view line : split(head, '\n')) {
-        const Json event = parse_untrusted_json(line);
-        const std::string type = event.is_object() ? text_of(event, "event") : "";
-        if (type == "stage_started") break;
-        if (type == "data") read.emplace_back(event);
+    for (JournalReader reader(journal); const auto event = reader.next();) {
+        if (event->type == "stage_started") break;
+        if (event->type == "data") read.emplace_back(event->fields);
     }
     std::erase_if(read, [](const DataRead& one) { return one.fingerprint.empty(); });
     return read;

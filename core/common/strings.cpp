@@ -114,7 +114,8 @@ std::string suggestion(std::string_view word, std::span<const std::string> candi
 }
 
 std::string format_duration(double seconds) {
-    if (!std::isfinite(seconds) || seconds < 0) return "?";
+    constexpr double most = 1e15;  // beyond, it is no duration but what somebody wrote into a file
+    if (!(seconds >= 0 && seconds < most)) return "?";
     if (seconds < 10) return fmt::format("{:.1f} s", seconds);
     const auto whole = static_cast<std::int64_t>(std::llround(seconds));
     if (whole < 60) return fmt::format("{} s", whole);

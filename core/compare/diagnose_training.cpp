@@ -52,45 +52,52 @@ std::map<std::size_t, Loss> losses_of(const RunDirectory& run) {
     };
     std::map<std::size_t, Loss> losses;
     for (const int attempt : run.attempts())
-        for (const JournalEvent& event : read_journal(run.attempt_journal(attempt)).events) {
-            if (event.type != "stage_started") continue;
-            const std::size_t fallback = named(json_or<std::string>(event.fields, "stage", "", "stage_started"));
-            const auto part = json_or<std::size_t>(event.fields, "part", fallback, "stage_started");
-            losses[json_or<std::size_t>(event.fields, "index", 0, "stage_started")] = loss_of(recipes[part < recipes.size() ? part : 0]);
+        for (JournalReader journal(run.attempt_journal(attempt)); const auto event = journal.next();) {
+            if (event->type != "stage_started") continue;
+            const std::size_t fallback = named(json_or<std::string>(event->fields, "stage", "", "stage_started"));
+            const auto part = json_or<std::size_t>(event->fields, "part", fallback, "stage_started");
+            losses[json_or<std::size_t>(event->fields, "index", 0, "stage_started")] = loss_of(recipes[part < recipes.size() ? part : 0]);
         }
     losses.try_emplace(0, loss_of(recipes[0]));
     return losses;
 }
 
-/// The steps that count: of each the newest attempt's.
-std::map<std::pair<std::size_t, std::int64_t>, Json> steps_of(const RunDirectory& run) {
-    std::map<std::pair<std::size_t, std::int64_t>, Json> steps;
-    for (const int attempt : run.attempts())
-        for (const JournalEvent& event : read_journal(run.attempt_journal(attempt)).events)
-            if (event.type == "step")
-                steps[{json_or<std::size_t>(event.fields, "stage", 0, "step"), json_or<std::int64_t>(event.fields, "step", 0, "step")}] =
-                    event.fields;
-    return steps;
+/// What a step's line says of its batch; `task` is empty where the batch mixes tasks.
+struct Step {
+    std::string task;
+    double loss, gradient, temperature, rate, pairs;
+};
+
+Step step_of(const Json& line) {
+    std::vector<std::string> tasks;
+    for (const auto& [key, value] : line.items())
+        if (key.starts_with("loss/")) tasks.push_back(key.substr(5));
+    const std::string task = tasks.size() == 1 ? tasks.front() : "";
+    const auto number = [&](const std::string& name) { return json_or<double>(line, name, not_a_number, "step"); };
+    return {task,           number(task.empty() ? "loss" : "loss/" + task), number("grad_norm"), number("temperature"), number("lr"),
+            number("pairs")};
 }
 
-double number_of(const Json& step, const std::string& name) { return json_or<double>(step, name, not_a_number, "step"); }
-
-void add_step(const Json& step, Curve& curve, const std::string& loss) {
-    curve.loss.push_back(number_of(step, loss));
-    curve.gradient.push_back(number_of(step, "grad_norm"));
-    curve.temperature.push_back(number_of(step, "temperature"));
-    curve.rate.push_back(number_of(step, "lr"));
-    curve.pairs.push_back(number_of(step, "pairs"));
+/// The steps that count: of each the newest attempt's.
+std::map<std::pair<std::size_t, std::int64_t>, Step> steps_of(const RunDirectory& run) {
+    std::map<std::pair<std::size_t, std::int64_t>, Step> steps;
+    for (const int attempt : run.attempts())
+        for (JournalReader journal(run.attempt_journal(attempt)); const auto event = journal.next();)
+            if (event->type == "step")
+                steps[{json_or<std::size_t>(event->fields, "stage", 0, "step"), json_or<std::int64_t>(event->fields, "step", 0, "step")}] =
+                    step_of(event->fields);
+    return steps;
 }
 
 Curves curves_of(const RunDirectory& run) {
     Curves curves;
     for (const auto& [place, step] : steps_of(run)) {
-        std::vector<std::string> tasks;
-        for (const auto& [key, value] : step.items())
-            if (key.starts_with("loss/")) tasks.push_back(key.substr(5));
-        const std::string task = tasks.size() == 1 ? tasks.front() : "";
-        add_step(step, curves[{place.first, task}], task.empty() ? "loss" : "loss/" + task);
+        Curve& curve = curves[{place.first, step.task}];
+        curve.loss.push_back(step.loss);
+        curve.gradient.push_back(step.gradient);
+        curve.temperature.push_back(step.temperature);
+        curve.rate.push_back(step.rate);
+        curve.pairs.push_back(step.pairs);
     }
     return curves;
 }

@@ -107,10 +107,9 @@ std::optional<Figure> loss_figure(Store& store, const Comparison& comparison) {
 /// What the journals of a run say of machine, data and warnings.
 void read_journals(const RunDirectory& directory, ReportRun& run, std::vector<ReportData>& data, std::set<std::string>& seen) {
     for (const int attempt : directory.attempts()) {
-        std::error_code ignored;
-        const fs::path file = directory.attempt_journal(attempt);
-        if (!fs::exists(file, ignored)) continue;
-        for (const JournalEvent& event : read_journal(file).events) {
+        JournalReader journal(directory.attempt_journal(attempt));
+        while (auto read = journal.next()) {
+            JournalEvent& event = *read;
             const auto text = [&](const char* key) {
                 return event.fields.contains(key) && event.fields[key].is_string() ? event.fields[key].get<std::string>() : std::string();
             };

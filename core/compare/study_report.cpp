@@ -149,10 +149,11 @@ Figure forest_of(const ClaimOutcome& outcome, std::size_t number) {
 std::vector<double> step_losses_of(const RunDirectory& run) {
     std::map<std::pair<std::int64_t, std::int64_t>, double> losses;  // by stage and step
     for (const int attempt : run.attempts())
-        for (const JournalEvent& event : read_journal(run.attempt_journal(attempt)).events)
-            if (event.type == "step")
-                losses[{json_or<std::int64_t>(event.fields, "stage", 0, "step"), json_or<std::int64_t>(event.fields, "step", 0, "step")}] =
-                    json_or<double>(event.fields, "loss", not_a_number, "step");
+        for (JournalReader journal(run.attempt_journal(attempt)); const auto event = journal.next();)
+            if (event->type == "step")
+                losses[{json_or<std::int64_t>(event->fields, "stage", 0, "step"),
+                        json_or<std::int64_t>(event->fields, "step", 0, "step")}] =
+                    json_or<double>(event->fields, "loss", not_a_number, "step");
     std::vector<double> all;
     for (const auto& [step, loss] : losses) all.push_back(loss);
     return all;

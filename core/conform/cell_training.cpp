@@ -67,8 +67,8 @@ double weights_apart(const RunDirectory& a, const RunDirectory& b) {
 
 std::vector<double> losses(const RunDirectory& run) {
     std::vector<double> all;
-    for (const JournalEvent& event : read_journal(run.attempt_journal(1)).events)
-        if (event.type == "step") all.push_back(event.fields.at("loss").get<double>());
+    for (JournalReader journal(run.attempt_journal(1)); const auto event = journal.next();)
+        if (event->type == "step") all.push_back(event->fields.at("loss").get<double>());
     return all;
 }
 

@@ -112,11 +112,12 @@ class Follow {
         std::string progress;
         for (Followed& one : followed_) {
             if (one.code) continue;
-            for (const JournalEvent& event : one.follower.update()) report(one, event);
+            const auto tell = [&](const JournalEvent& event) { report(one, event); };
+            one.follower.update(tell);
             const RunState state = one.follower.state();
             const auto code = source_.exit_code(one.follower.run(), state);
             if (code) {
-                for (const JournalEvent& event : one.follower.update()) report(one, event);  // what came between the two looks
+                one.follower.update(tell);  // what came between the two looks
                 one.code = code;
                 display_.line(place(one) + "  " + outcome_text(one.follower.state(), *code));
                 continue;

@@ -5,6 +5,7 @@
 
 #include "common/error.h"
 #include "common/strings.h"
+#include "record/run_names.h"
 #include "record/state.h"
 
 namespace faceter {
@@ -85,15 +86,19 @@ std::vector<QueueState> live_queues(const Project& project) {
     return states;
 }
 
-void move_in_queue(const Project& project, const std::string& run, std::size_t place) {
+std::size_t move_in_queue(const Project& project, const std::string& run, std::size_t place) {
     for (QueueState& state : live_queues(project)) {
         const auto found = std::find(state.waiting.begin(), state.waiting.end(), run);
         if (found == state.waiting.end()) continue;
         state.waiting.erase(found);
-        state.waiting.insert(state.waiting.begin() + static_cast<std::ptrdiff_t>(std::min(place, state.waiting.size())), run);
-        return set_queue_order(state.queue, state.waiting);
+        place = std::min(place, state.waiting.size());
+        state.waiting.insert(state.waiting.begin() + static_cast<std::ptrdiff_t>(place), run);
+        set_queue_order(state.queue, state.waiting);
+        return place;
     }
-    throw usage_error("{} waits in no queue of this machine; only a run that has not started can be moved (faceter queue lists them)", run);
+    const std::string name = name_of_run(project.folder(), run, "");
+    throw usage_error("{} waits in no queue of this machine; only a run that has not started can be moved (faceter queue lists them)",
+                      name.empty() ? run : name);
 }
 
 }  // namespace faceter

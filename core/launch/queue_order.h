@@ -25,7 +25,8 @@ struct QueueState {
 };
 /// Those of a project whose supervisor lives, by name of their folder. What cannot be read is left out.
 std::vector<QueueState> live_queues(const Project& project);
-/// Moves a run that waits so that it is the `place`th (from 0) of its queue. Usage error where it waits in none.
-void move_in_queue(const Project& project, const std::string& run, std::size_t place);
+/// Moves a run that waits so that it is the `place`th (from 0) of its queue, or the last where fewer wait; returns which it is. Usage error
+/// where it waits in none.
+std::size_t move_in_queue(const Project& project, const std::string& run, std::size_t place);
 
 }  // namespace faceter

@@ -40,11 +40,16 @@ std::map<std::string, std::string> rank_environment(int attempt, int rank, int r
             {"FACETER_RENDEZVOUS", (meeting / "store").string()}};
 }
 
-/// Why, as far as it can be written. Called while an exception is handled.
+int next_attempt(const RunDirectory& run) {
+    const std::vector<int> before = run.attempts();
+    return before.empty() ? 1 : before.back() + 1;
+}
+
+/// Why, as far as it can be written; `attempt` is 0 where there was not even a folder for its log. Called while an exception is handled.
 void record_failed_start(const RunDirectory& run, int attempt) {
     const std::string why = describe_current_exception().second;
     try {
-        if (attempt > 0) write_worker_exit(run, attempt, {static_cast<int>(ExitCode::failed), 0, why});
+        write_worker_exit(run, attempt > 0 ? attempt : next_attempt(run), {static_cast<int>(ExitCode::failed), 0, why});
     } catch (const std::exception&) {
     }
 }
@@ -69,8 +74,7 @@ std::optional<WorkerExit> stop_while_loading(int signal) {
 }
 
 int take_log_folder(const RunDirectory& run) {
-    const std::vector<int> before = run.attempts();
-    int attempt = before.empty() ? 1 : before.back() + 1;
+    int attempt = next_attempt(run);
     make_directories(run.folder() / "logs");
     while (!make_directory(run.attempt_log(attempt).parent_path())) ++attempt;
     return attempt;
@@ -78,6 +82,8 @@ int take_log_folder(const RunDirectory& run) {
 
 RunProcesses::RunProcesses(const RunDirectory& run, const std::string& worker, int ranks)
     : run_(run.folder()), size_(ranks), lock_(run) {  // inherited by every rank
+    if (read_state(run).phase == RunPhase::done)
+        throw failure("{}: another worker has run it to its end while this one waited for its turn", run.info().id);
     try {
         attempt_ = take_log_folder(run);
         if (size_ > 1) meeting_ = make_meeting_folder();

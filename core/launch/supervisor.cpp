@@ -73,7 +73,20 @@ class Supervisor {
         attempt_quietly([&] { waiting_ = in_queue_order(queue_, waiting_); });
         const fs::path folder = waiting_.front();
         waiting_.erase(waiting_.begin());
-        if (!attempt_quietly([&] { start(RunDirectory(folder)); })) record_done(folder, static_cast<int>(ExitCode::failed));
+        if (attempt_quietly([&] { start(RunDirectory(folder)); })) return;
+        ExitCode code = ExitCode::failed;
+        attempt_quietly([&] {
+            const RunDirectory run(folder);
+            if (read_state(run).phase == RunPhase::done) code = ExitCode::done;  // by another queue
+            let_go(run);
+        });
+        record_done(folder, static_cast<int>(code));
+    }
+
+    /// It waits for this process no more, and its state must not say so: another may start it.
+    static void let_go(const RunDirectory& run) {
+        const auto supervisor = read_supervisor(run);
+        if (supervisor && supervisor->to_json() == ProcessIdentity::own().to_json()) remove_file(run.control() / "supervisor.json");
     }
 
     void start(const RunDirectory& run) {

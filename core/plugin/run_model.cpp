@@ -43,6 +43,7 @@ void write_final_model(const RunDirectory& run, const EmbeddingModel& model) {
     const fs::path final = final_model_folder(run), temporary = run.folder() / fmt::format(".model-{}", ::getpid());
     std::error_code ignored;
     fs::remove_all(temporary, ignored);
+    check_in_place(run.folder() / "run.json");
     make_directories(temporary);
     try {
         write_model(temporary, model);

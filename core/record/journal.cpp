@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "common/error.h"
 #include "common/hash.h"
@@ -21,7 +22,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto flush_interval = 1s, heartbeat_interval = 10s;
-constexpr std::size_t max_line_bytes = 4 << 20;
+constexpr std::size_t max_line_bytes = 4 << 20, read_bytes = 1 << 16;
 constexpr JsonLimits line_limits{64, 1000};  // anyone can compute a seal
 constexpr std::string_view crc_key = ",\"crc\":\"";
 constexpr std::size_t crc_tail = crc_key.size() + 8 + 2;  // ,"crc":"01234567"}
@@ -40,17 +41,6 @@ fs::path journal_file(const RunDirectory& run, int attempt, int rank) {
 /// Without waiting for a writer, where somebody put a pipe in its place: reading one by offsets is an error, and a journal of nothing.
 int open_journal(const fs::path& file) { return ::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC); }
 
-/// A run that was moved or removed while it runs: what would be written from here on would lie in a new folder at the old place, and the
-/// record would say of the moved run that it is whole.
-void check_in_place(const fs::path& journal) {
-    std::error_code ignored;
-    if (fs::status(journal, ignored).type() == fs::file_type::not_found)
-        throw failure(
-            "{}: the run's folder was moved or removed while the run was at work; this attempt ends, and 'faceter resume' goes on "
-            "where the folder is now",
-            journal.string());
-}
-
 /// The checksum stands last, so that it covers every byte before it and no parsing is needed to verify it.
 std::string sealed_line(const Json& object) {
     std::string line = object.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -67,9 +57,8 @@ std::string_view check_seal(std::string_view line) {
     return {};
 }
 
-std::string_view take_line(std::string_view line, std::int64_t expected_seq, JournalContent& content) {
+std::string_view take_line(std::string_view line, std::int64_t expected_seq, JournalEvent& event) {
     if (const std::string_view problem = check_seal(line); !problem.empty()) return problem;
-    JournalEvent event;
     event.fields = parse_untrusted_json(line, line_limits);
     if (!event.fields.is_object() || !event.fields.contains("seq") || !event.fields["seq"].is_number_integer() ||
         !event.fields.contains("event") || !event.fields["event"].is_string() || !event.fields.contains("t") ||
@@ -78,9 +67,7 @@ std::string_view take_line(std::string_view line, std::int64_t expected_seq, Jou
     event.seq = event.fields["seq"];
     event.time = event.fields["t"];
     event.type = event.fields["event"];
-    if (event.seq != expected_seq) return "a line is missing";
-    content.events.push_back(std::move(event));
-    return {};
+    return event.seq == expected_seq ? "" : "a line is missing";
 }
 
 }  // namespace
@@ -224,38 +211,70 @@ std::pair<double, double> journal_span(const fs::path& file) {
     return {head.front(), tail.empty() ? head.back() : tail.back()};
 }
 
-JournalContent read_journal(const fs::path& file, std::uint64_t offset, std::int64_t expected_seq) {
-    JournalContent content;
-    content.valid_bytes = offset;
-    const int descriptor = open_journal(file);
-    if (descriptor < 0 && errno == ENOENT) return content;
-    if (descriptor < 0) throw data_error("{}: cannot open: {}", file.string(), errno_text(errno));
-    std::string buffer;
-    std::uint64_t position = offset;
-    char chunk[1 << 16];
-    for (;;) {
-        const ssize_t got = ::pread(descriptor, chunk, sizeof chunk, static_cast<off_t>(position));
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0 || !content.problem.empty()) break;
-        position += static_cast<std::uint64_t>(got);
-        buffer.append(chunk, static_cast<std::size_t>(got));
-        std::size_t begin = 0;
-        for (std::size_t end; content.problem.empty() && (end = buffer.find('\n', begin)) != std::string::npos;) {
-            content.problem = take_line(std::string_view(buffer).substr(begin, end - begin), expected_seq, content);
-            if (!content.problem.empty()) break;
-            ++expected_seq;
-            begin = end + 1;
+JournalReader::JournalReader(const fs::path& file, std::uint64_t offset, std::int64_t expected_seq)
+    : descriptor_(open_journal(file)), position_(offset), valid_bytes_(offset), next_seq_(expected_seq) {
+    if (descriptor_ < 0 && errno != ENOENT) throw data_error("{}: cannot open: {}", file.string(), errno_text(errno));
+    ended_ = descriptor_ < 0;
+}
+
+JournalReader::~JournalReader() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+std::optional<JournalEvent> JournalReader::next() {
+    while (!ended_) {
+        const std::size_t length = std::string_view(buffer_).substr(begin_).find('\n');
+        if (length == std::string_view::npos) {
+            read_on();
+            continue;
         }
-        content.valid_bytes += begin;
-        buffer.erase(0, begin);
-        if (content.problem.empty() && buffer.size() > max_line_bytes) content.problem = "a line is too long";
+        JournalEvent event;
+        problem_ = take_line(std::string_view(buffer_).substr(begin_, length), next_seq_, event);
+        if (!problem_.empty()) {
+            end();
+            break;
+        }
+        begin_ += length + 1;
+        valid_bytes_ += length + 1;
+        ++next_seq_;
+        return event;
     }
+    return std::nullopt;
+}
+
+/// Behind what is left of a line.
+void JournalReader::read_on() {
+    buffer_.erase(0, std::exchange(begin_, 0));
+    const std::size_t before = buffer_.size();
+    if (before > max_line_bytes) {
+        problem_ = "a line is too long";
+        return end();
+    }
+    buffer_.resize(before + read_bytes);
+    ssize_t got = 0;
+    do got = ::pread(descriptor_, buffer_.data() + before, read_bytes, static_cast<off_t>(position_));
+    while (got < 0 && errno == EINTR);
+    const std::size_t added = got > 0 ? static_cast<std::size_t>(got) : 0;
+    buffer_.resize(before + added);
+    position_ += added;
+    if (added == 0) end();
+}
+
+void JournalReader::end() {
+    ended_ = true;
     struct stat info {};
-    if (::fstat(descriptor, &info) == 0 && static_cast<std::uint64_t>(info.st_size) > content.valid_bytes) {
-        content.torn_bytes = static_cast<std::uint64_t>(info.st_size) - content.valid_bytes;
-        if (content.problem.empty()) content.problem = "the last line is not complete";
-    }
-    ::close(descriptor);
+    if (::fstat(descriptor_, &info) != 0 || static_cast<std::uint64_t>(info.st_size) <= valid_bytes_) return;
+    torn_bytes_ = static_cast<std::uint64_t>(info.st_size) - valid_bytes_;
+    if (problem_.empty()) problem_ = "the last line is not complete";
+}
+
+JournalContent read_journal(const fs::path& file, std::uint64_t offset, std::int64_t expected_seq) {
+    JournalReader reader(file, offset, expected_seq);
+    JournalContent content;
+    while (auto event = reader.next()) content.events.push_back(std::move(*event));
+    content.valid_bytes = reader.valid_bytes();
+    content.torn_bytes = reader.torn_bytes();
+    content.problem = reader.problem();
     return content;
 }
 

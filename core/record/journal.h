@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -97,19 +98,46 @@ struct JournalEvent {
     Json fields;  ///< the whole object
 };
 
-struct JournalContent {
-    std::vector<JournalEvent> events;
-    std::uint64_t valid_bytes = 0;  ///< offset after the last good line
-    std::uint64_t torn_bytes = 0;   ///< what follows it
-    std::string problem;            ///< why the rest was cut; empty where nothing was
-};
-
 /// Times of the first and the last good line, read from the file's ends only; 0, 0 where there is none.
 std::pair<double, double> journal_span(const fs::path& file);
 
-/// The good lines from byte `offset` on (0: all). Reading stops at the first line that is torn, whose checksum or sequence is wrong;
-/// what follows is reported, never believed. `expected_seq` is the sequence number of the first line (1 at offset 0). A file that is not
-/// there holds nothing: a process can be killed between the folder of its attempt and its journal.
+/// The good lines from byte `offset` on (0: all), one after the other: a journal of any length takes the memory of a line. Reading stops at
+/// the first line that is torn, whose checksum or sequence is wrong; what follows is reported, never believed. `expected_seq` is the
+/// sequence number of the first line (1 at offset 0). A file that is not there holds nothing: a process can be killed between the folder of
+/// its attempt and its journal.
+class JournalReader {
+  public:
+    explicit JournalReader(const fs::path& file, std::uint64_t offset = 0, std::int64_t expected_seq = 1);
+    ~JournalReader();
+    JournalReader(const JournalReader&) = delete;
+    JournalReader& operator=(const JournalReader&) = delete;
+
+    /// Nothing at the end.
+    std::optional<JournalEvent> next();
+    std::int64_t next_seq() const { return next_seq_; }         ///< of the line after those that were given
+    std::uint64_t valid_bytes() const { return valid_bytes_; }  ///< offset after them
+    std::uint64_t torn_bytes() const { return torn_bytes_; }    ///< at the end: what follows the good lines
+    const std::string& problem() const { return problem_; }     ///< why that was cut; empty where nothing was
+
+  private:
+    void read_on();
+    void end();
+
+    int descriptor_;
+    std::string buffer_;
+    std::size_t begin_ = 0;  ///< in the buffer, of the next line
+    std::uint64_t position_, valid_bytes_, torn_bytes_ = 0;
+    std::int64_t next_seq_;
+    std::string problem_;
+    bool ended_ = false;
+};
+
+struct JournalContent {
+    std::vector<JournalEvent> events;
+    std::uint64_t valid_bytes = 0, torn_bytes = 0;
+    std::string problem;
+};
+/// All that JournalReader gives, of a journal that is known to be short.
 JournalContent read_journal(const fs::path& file, std::uint64_t offset = 0, std::int64_t expected_seq = 1);
 
 }  // namespace faceter

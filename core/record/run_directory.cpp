@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <fstream>
 #include <random>
 
 #include <fmt/chrono.h>
@@ -106,11 +107,21 @@ void check_identity(const fs::path& folder, const std::string& id) {
 }
 
 void write_json(const fs::path& folder, std::string_view name, const Json& json) {
+    check_in_place(folder.parent_path() / "run.json");
     make_directories(folder);
     write_file_atomic(folder / (safe_file_name(name) + ".json"), json.dump() + "\n");
 }
 
 }  // namespace
+
+void check_in_place(const fs::path& part) {
+    std::error_code ignored;
+    if (fs::status(part, ignored).type() == fs::file_type::not_found)
+        throw failure(
+            "{}: the run's folder was moved or removed while the run was at work; this attempt ends, and 'faceter resume' goes on "
+            "where the folder is now",
+            part.string());
+}
 
 std::string RunInfo::group() const {
     const std::string base = experiment + "/" + variant;
@@ -228,9 +239,12 @@ void RunDirectory::append_user_event(const Json& event) const {
     LockFile lock(path);
     lock.wait();
     OutputFile file(path, OutputFile::Mode::append);
-    const std::string text = read_file(path, max_run_bytes);
-    const bool torn = !text.empty() && text.back() != '\n';  // by a crash: it stays a line of its own
-    file.write((torn ? "\n" : "") + event.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+    std::ifstream written(path, std::ios::binary);
+    const bool torn = written.seekg(-1, std::ios::end) && written.get() != '\n';  // by a crash: it stays a line of its own
+    const std::string line = (torn ? "\n" : "") + event.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+    if (file.size() + line.size() > max_run_bytes)
+        throw data_error("{}: has no room for this ({} bytes at most); write less, or remove lines of it", path.string(), max_run_bytes);
+    file.write(line);
     file.sync();
     file.close();
     sync_directory(folder_);
@@ -242,7 +256,9 @@ RunDirectory::UserState RunDirectory::user_state() const {
     std::error_code ignored;
     if (!fs::exists(file, ignored)) return state;
     const std::string text = read_file(file, max_run_bytes);
-    for (const std::string_view line : split(text, '\n')) {
+    for (std::string_view rest = text; !rest.empty();) {
+        const std::string_view line = rest.substr(0, rest.find('\n'));
+        rest.remove_prefix(std::min(rest.size(), line.size() + 1));
         const Json event = parse_untrusted_json(line, {64, 1000});
         if (!event.is_object()) continue;  // empty, or torn by a crash
         const auto name = [&](const char* key) {

@@ -69,7 +69,7 @@ class RunDirectory {
     bool requested(std::string_view what) const;
     void clear_request(std::string_view what) const;
 
-    /// Written atomically; `name` is made safe for a file name.
+    /// Written atomically; `name` is made safe for a file name. Throws where the run was moved or removed.
     void write_result(std::string_view name, const Json& result) const;
     void write_figure(std::string_view name, const Json& figure) const;
     void write_table(std::string_view name, const Json& table) const;
@@ -91,6 +91,10 @@ class RunDirectory {
     fs::path folder_;
     RunInfo info_;
 };
+
+/// Throws where a part of a run is not there any more: the run was moved or removed while it is at work. What would be written from here on
+/// would lie in a new folder at the old place, and the record would say of the moved run that it is whole.
+void check_in_place(const fs::path& part);
 
 struct TrashedRun {
     RunInfo info;

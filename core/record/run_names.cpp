@@ -52,7 +52,7 @@ class Ledger {
         const auto size = static_cast<std::uint64_t>(info.st_size);
         if (info.st_ino != inode_ || size < read_) *this = Ledger(file_);
         inode_ = info.st_ino;
-        if (size > read_ && size <= max_bytes) read_on(size);
+        if (size > read_ && size <= max_bytes) read_on();
     }
 
     bool has(const std::string& id) const { return names_.contains(id); }
@@ -92,14 +92,16 @@ class Ledger {
     const fs::path& file() const { return file_; }
 
   private:
-    void read_on(std::uint64_t size) {
+    void read_on() {
         std::ifstream in(file_, std::ios::binary);
-        std::string text(size - read_, '\0');
-        if (!in.seekg(static_cast<std::streamoff>(read_)) || !in.read(text.data(), static_cast<std::streamsize>(text.size()))) return;
-        const std::size_t whole = text.rfind('\n') + 1;  // 0 where there is none
-        torn_ = whole != text.size();
-        for (const std::string_view line : split(std::string_view(text).substr(0, whole), '\n')) read_line(line);
-        read_ += whole;
+        in.seekg(static_cast<std::streamoff>(read_));
+        torn_ = false;
+        for (std::string line; std::getline(in, line);) {
+            torn_ = in.eof();  // a line without its end
+            if (torn_) return;
+            read_line(line);
+            read_ += line.size() + 1;
+        }
     }
     void read_line(std::string_view line) {
         const Json json = parse_untrusted_json(line, {8, 100});

@@ -42,9 +42,10 @@ void take_earlier_steps(const RunDirectory& run, RunState& state) {
     std::vector<int> attempts = run.attempts();
     std::erase_if(attempts, [&](int attempt) { return attempt >= state.attempt; });
     for (; !attempts.empty(); attempts.pop_back()) {
-        const std::vector<JournalEvent> events = read_journal(run.attempt_journal(attempts.back())).events;
-        const auto last = std::find_if(events.rbegin(), events.rend(), [](const JournalEvent& event) { return event.type == "step"; });
-        if (last == events.rend()) continue;
+        std::optional<JournalEvent> last;
+        for (JournalReader journal(run.attempt_journal(attempts.back())); auto event = journal.next();)
+            if (event->type == "step") last = std::move(event);
+        if (!last) continue;
         state.step = member(last->fields, "step", state.step);
         state.total_steps = member(last->fields, "total_steps", state.total_steps);
         state.loss = member(last->fields, "loss", state.loss);
@@ -68,6 +69,18 @@ bool waits_again(const RunDirectory& run, int attempt) {
     if (!supervisor || !supervisor->on_this_machine() || !supervisor->alive()) return false;
     return is_newer(supervisor_file, journal.parent_path()) && !is_newer(journal, supervisor_file) &&
            !is_newer(exit_file(run, attempt), supervisor_file);
+}
+
+std::uint64_t inode_of(const fs::path& folder) {
+    struct stat info {};
+    return ::stat(folder.c_str(), &info) == 0 ? info.st_ino : 0;
+}
+
+/// A folder that was moved, or is reached by a link, is the same; some file systems number it anew, at its place. Older versions wrote
+/// neither.
+bool is_of_another_folder(const Json& supervisor, const RunDirectory& run) {
+    const auto folder = member(supervisor, "run", std::string());
+    return !folder.empty() && folder != run.folder().string() && member(supervisor, "inode", std::uint64_t{0}) != inode_of(run.folder());
 }
 
 }  // namespace
@@ -114,14 +127,20 @@ std::optional<WorkerExit> read_worker_exit(const RunDirectory& run, int attempt)
 
 void write_supervisor(const RunDirectory& run, const ProcessIdentity& process) {
     make_directories(run.control());
-    write_file_atomic(run.control() / "supervisor.json", process.to_json().dump() + "\n");
+    Json json = process.to_json();
+    json["run"] = run.folder().string();
+    json["inode"] = inode_of(run.folder());
+    write_file_atomic(run.control() / "supervisor.json", json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 std::optional<ProcessIdentity> read_supervisor(const RunDirectory& run) {
     const fs::path file = run.control() / "supervisor.json";
     std::error_code ignored;
     if (!fs::exists(file, ignored)) return std::nullopt;
-    return ProcessIdentity::from_json(parse_untrusted_json(read_file(file, 1 << 16)));
+    const Json json = parse_untrusted_json(read_file(file, 1 << 16));
+    auto process = ProcessIdentity::from_json(json);
+    if (is_of_another_folder(json, run)) process.pid = 0;  // it knows nothing of a copy
+    return process;
 }
 
 /// By a probe file beside it, which has "now" there.
@@ -142,11 +161,11 @@ RunFollower::RunFollower(const RunDirectory& run) : run_(run) { state_.loss = st
 
 void RunFollower::begin(int attempt) {
     const std::vector<int> all = run_.attempts();
-    earlier_active_ = 0;
+    active_ = 0;
     for (const int earlier : all) {
         if (earlier >= attempt) break;
         const auto [first, last] = journal_span(run_.attempt_journal(earlier));
-        earlier_active_ += last - first;
+        active_ += std::max(0.0, last - first);
     }
     const RunState before = state_;
     state_ = RunState{};
@@ -157,29 +176,31 @@ void RunFollower::begin(int attempt) {
     next_seq_ = 1;
     process_ = {};
     locked_ = ended_ = false;
-    first_ = slowest_gap_ = rate_since_ = 0;
+    slowest_gap_ = rate_since_ = 0;
 }
 
-std::vector<JournalEvent> RunFollower::update() {
+void RunFollower::update(const std::function<void(const JournalEvent&)>& seen) {
     const std::vector<int> all = run_.attempts();
-    if (all.empty()) return {};
+    if (all.empty()) return;
     if (all.back() != attempt_) begin(all.back());
     state_.attempts = static_cast<int>(all.size());
     state_.attempt = attempt_;
     const fs::path file = run_.attempt_journal(attempt_);
     std::error_code ignored;
-    if (!fs::exists(file, ignored)) return {};
-    JournalContent content = read_journal(file, offset_, next_seq_);
-    offset_ = content.valid_bytes;
-    for (const JournalEvent& event : content.events) take(event);
-    return std::move(content.events);
+    if (!fs::exists(file, ignored)) return;
+    JournalReader journal(file, offset_, next_seq_);
+    while (const auto event = journal.next()) {
+        take(*event);
+        offset_ = journal.valid_bytes();
+        if (seen) seen(*event);
+    }
 }
 
 void RunFollower::take_step(const JournalEvent& event) {
     state_.step = member(event.fields, "step", state_.step);
     state_.total_steps = member(event.fields, "total_steps", state_.total_steps);
     state_.loss = member(event.fields, "loss", state_.loss);
-    if (rate_since_ == 0) {
+    if (rate_since_ == 0 || event.time < rate_since_) {
         rate_since_ = event.time;
         rate_from_ = state_.step;
     } else if (event.time > rate_since_) {
@@ -189,11 +210,13 @@ void RunFollower::take_step(const JournalEvent& event) {
 
 void RunFollower::take(const JournalEvent& event) {
     next_seq_ = event.seq + 1;
-    if (first_ == 0) first_ = event.time;
     if (state_.started == 0) state_.started = event.time;
-    if (state_.last_sign > 0) slowest_gap_ = std::max(slowest_gap_, event.time - state_.last_sign);
+    if (state_.last_sign > 0 && event.time > state_.last_sign) {  // not where the clock was set back
+        slowest_gap_ = std::max(slowest_gap_, event.time - state_.last_sign);
+        active_ += event.time - state_.last_sign;
+    }
     state_.last_sign = event.time;
-    state_.active_s = earlier_active_ + event.time - first_;
+    state_.active_s = active_;
     if (event.type == "attempt_started") {
         process_ = ProcessIdentity::from_json(event.fields);
         locked_ = member(event.fields, "locked", false);

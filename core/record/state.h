@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -29,7 +30,7 @@ struct RunState {
     double loss = 0;                    ///< last; NaN where there is none
     double started = 0, last_sign = 0;  ///< seconds since 1970, by the run's own clock
     double steps_per_s = 0;             ///< of this attempt
-    double active_s = 0;                ///< time between first and last line, all attempts
+    double active_s = 0;                ///< from the first line to the last of each attempt
 };
 
 /// How a worker process ended, as its supervisor saw it: journal/<attempt>/exit.json, written by the supervisor alone.
@@ -41,7 +42,7 @@ struct WorkerExit {
 void write_worker_exit(const RunDirectory& run, int attempt, const WorkerExit& exit);
 std::optional<WorkerExit> read_worker_exit(const RunDirectory& run, int attempt);
 
-/// control/supervisor.json: the process that will start the run.
+/// control/supervisor.json: the process that will start the run. Of a copy of the run's folder it is read as one that is gone.
 void write_supervisor(const RunDirectory& run, const ProcessIdentity& process);
 std::optional<ProcessIdentity> read_supervisor(const RunDirectory& run);
 
@@ -60,8 +61,8 @@ double seconds_since_written(const RunDirectory& run, const fs::path& file);
 class RunFollower {
   public:
     explicit RunFollower(const RunDirectory& run);
-    /// New events of rank 0 of the newest attempt (a newer attempt replaces an older one).
-    std::vector<JournalEvent> update();
+    /// Takes in what is new of rank 0 of the newest attempt (a newer attempt replaces an older one); `seen` gets each event.
+    void update(const std::function<void(const JournalEvent&)>& seen = {});
     RunState state() const;
     const RunDirectory& run() const { return run_; }
 
@@ -82,7 +83,7 @@ class RunFollower {
     ProcessIdentity process_;
     bool locked_ = false;  ///< its process began under the run's lock
     bool ended_ = false;
-    double first_ = 0, earlier_active_ = 0, slowest_gap_ = 0, rate_since_ = 0;
+    double active_ = 0, slowest_gap_ = 0, rate_since_ = 0;
     std::int64_t rate_from_ = 0;
 };
 

@@ -7,12 +7,10 @@ namespace {
 
 std::vector<StoredEvent> read_journals(const fs::path& folder, std::string_view type) {
     std::vector<StoredEvent> events;
-    std::error_code ignored;
     const RunDirectory run(folder);
     for (const int attempt : run.attempts())
-        if (const fs::path file = run.attempt_journal(attempt); fs::exists(file, ignored))
-            for (JournalEvent& event : read_journal(file).events)
-                if (event.type == type) events.push_back({attempt, std::move(event.fields)});
+        for (JournalReader journal(run.attempt_journal(attempt)); auto event = journal.next();)
+            if (event->type == type) events.push_back({attempt, std::move(event->fields)});
     return events;
 }
 

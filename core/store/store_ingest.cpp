@@ -20,6 +20,7 @@ namespace faceter {
 namespace {
 
 constexpr int max_ranks = 4096;
+constexpr std::int64_t events_together = 1 << 14;
 
 double number_or_nan(const Json& json, const char* key) {
     return json.contains(key) && json[key].is_number() ? json[key].get<double>() : std::numeric_limits<double>::quiet_NaN();
@@ -188,30 +189,40 @@ class Ingest {
         Statement known(database_, "SELECT next_seq, offset FROM journals WHERE run = ? AND attempt = ? AND rank = ?");
         known.bind(id_, attempt, rank);
         if (known.next()) next_seq = known.integer(0), offset = known.integer(1);
-        const JournalContent content = read_journal(run_.attempt_journal(attempt, rank), static_cast<std::uint64_t>(offset), next_seq);
-        if (content.torn_bytes > 0 && !is_being_written(attempt, rank))
-            warnings_.push_back(fmt::format("{}: the last {} bytes of the journal were left out: {}",
-                                            run_.attempt_journal(attempt, rank).string(), content.torn_bytes, content.problem));
-        if (content.events.empty()) return;
-        std::map<std::string, std::vector<SeriesPoint>> points, system;
+        JournalReader reader(run_.attempt_journal(attempt, rank), static_cast<std::uint64_t>(offset), next_seq);
         Statement insert(database_, "INSERT OR IGNORE INTO events VALUES (?, ?, ?, ?, ?, ?, ?)");
-        for (const JournalEvent& event : content.events) {
-            if (event.type == "evaluation") take_scores(event, points);
-            if (event.type == "step")
-                take_step(event, points, "", "");
-            else if (event.type == "system")
-                take_step(event, system, "system/", rank > 0 ? fmt::format(" (rank {})", rank) : "");
-            else if (event.type != "heartbeat")
-                insert.bind(id_, attempt, rank, event.seq, event.time, event.type, dumped(event.fields)).run();
+        Points points, system;
+        while (const auto event = reader.next()) {
+            if (event->type == "evaluation") take_scores(*event, points);
+            if (event->type == "step")
+                take_step(*event, points, "", "");
+            else if (event->type == "system")
+                take_step(*event, system, "system/", rank > 0 ? fmt::format(" (rank {})", rank) : "");
+            else if (event->type != "heartbeat")
+                insert.bind(id_, attempt, rank, event->seq, event->time, event->type, dumped(event->fields)).run();
+            if (event->seq % events_together == 0) append(attempt, rank, points, system);
         }
+        append(attempt, rank, points, system);
+        if (reader.torn_bytes() > 0 && !is_being_written(attempt, rank))
+            warnings_.push_back(fmt::format("{}: the last {} bytes of the journal were left out: {}",
+                                            run_.attempt_journal(attempt, rank).string(), reader.torn_bytes(), reader.problem()));
+        if (reader.next_seq() == next_seq) return;
         changed_ = true;
+        Statement(database_, "INSERT OR REPLACE INTO journals VALUES (?, ?, ?, ?, ?)")
+            .bind(id_, attempt, rank, reader.next_seq(), reader.valid_bytes())
+            .run();
+    }
+
+    using Points = std::map<std::string, std::vector<SeriesPoint>>;
+
+    /// Adds what was gathered to the curves: a long journal is never in memory whole.
+    void append(int attempt, int rank, Points& points, Points& system) {
         if (!(points.empty() && system.empty()) && !series_) series_.emplace(database_);
         for (const auto& [name, added] : points) series_->append(id_, attempt, rank, name, added);
         for (const auto& [name, added] : system)
             series_->append(id_, attempt, 0, name, added);  // curves of their own, beside those of rank 0
-        Statement(database_, "INSERT OR REPLACE INTO journals VALUES (?, ?, ?, ?, ?)")
-            .bind(id_, attempt, rank, content.events.back().seq + 1, content.valid_bytes)
-            .run();
+        points.clear();
+        system.clear();
     }
 
     /// The curves of a later stage have names of their own: its steps start at 1 again.
@@ -227,7 +238,7 @@ class Ingest {
     }
 
     /// Scores during training (evaluate_every_steps) as curves: "score/<data set>".
-    static void take_scores(const JournalEvent& event, std::map<std::string, std::vector<SeriesPoint>>& points) {
+    static void take_scores(const JournalEvent& event, Points& points) {
         const auto step = step_of(event);
         if (!step || !event.fields.contains("scores") || !event.fields["scores"].is_object()) return;
         const std::string suffix = stage_suffix(event);
@@ -235,8 +246,7 @@ class Ingest {
             if (score.is_number()) points["score/" + name + suffix].push_back({*step, event.time, score.get<double>()});
     }
 
-    static void take_step(const JournalEvent& event, std::map<std::string, std::vector<SeriesPoint>>& points, const std::string& before,
-                          const std::string& after) {
+    static void take_step(const JournalEvent& event, Points& points, const std::string& before, const std::string& after) {
         const auto step = step_of(event);
         if (!step) return;
         const std::string suffix = stage_suffix(event);

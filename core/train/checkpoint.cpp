@@ -10,6 +10,7 @@
 #include "common/error.h"
 #include "common/file_hash.h"
 #include "common/strings.h"
+#include "record/run_directory.h"
 #include "train/process_group.h"
 
 namespace faceter {
@@ -102,6 +103,7 @@ void remove_leftovers(const fs::path& folder) {
 fs::path CheckpointStore::folder_of(const CheckpointState& state) const { return folder_ / name_of(state); }
 
 std::optional<fs::path> CheckpointStore::begin(const fs::path& final) const {
+    check_in_place(folder_.parent_path());
     make_directories(folder_);
     if (fs::exists(final)) {
         if (problem_of(final).empty()) return std::nullopt;  // replayed after a resume: the same bits

@@ -217,13 +217,14 @@ class TestRuns : public QObject {
         QCOMPARE(queue()["waiting"].size(), std::size_t{3});
         QCOMPARE(call({"queue", "pause"}).code, 0);
         const std::string last = queue()["waiting"][2], cancelled = queue()["waiting"][0];
+        HAS(call({"queue", "move", last, "--place", "999"}).out, "Mix-2 is number 3 of those that wait");
         HAS(call({"queue", "move", last}).out, "Mix-2 is number 1 of those that wait");
         QCOMPARE(queue()["waiting"][0].get<std::string>(), last);
         QVERIFY(queue()["paused"].get<bool>());
         HAS(call({"queue", "pause", "q-none"}).err, "no queue of this name");
         const auto phase = [&](const std::string& run) { return read_state(RunDirectory(in("project/runs/" + run))).phase; };
         const std::string started = queue()["running"][0];
-        HAS(call({"queue", "move", started}).err, "waits in no queue");
+        HAS(call({"queue", "move", started}).err, RunDirectory(in("project/runs/" + started)).info().name + " waits in no queue");
         QCOMPARE(call({"stop", started, cancelled}).code, 0);
         QTRY_VERIFY_WITH_TIMEOUT(phase(started) == RunPhase::stopped && phase(cancelled) == RunPhase::stopped, 30'000);
         QCOMPARE(phase(last), RunPhase::queued);  // nothing has started instead
@@ -253,6 +254,30 @@ class TestRuns : public QObject {
         HAS(resumed.err, "waits in a queue");
         QCOMPARE(json_of(call({"queue", "list", "--json"}))["queues"].size(), std::size_t{1});
         QCOMPARE(call({"stop", "EM", "Mix"}).code, 0);
+        QTRY_VERIFY_WITH_TIMEOUT(call({"queue", "list"}).err.find("nothing runs or waits") != std::string::npos, 30'000);
+    }
+    void a_run_that_its_queue_could_not_start_says_why_and_waits_no_more() {
+        mode("wait");
+        QCOMPARE(run({"--detach", "--set", "evaluation.baseline=false"}).code, 0);
+        QTRY_VERIFY_WITH_TIMEOUT(fs::exists(in("worker/waiting")), 30'000);
+        const Json queue = json_of(call({"queue", "list", "--json"}))["queues"][0];
+        const RunDirectory hindered(in("project/runs/" + queue["waiting"][0].get<std::string>()));
+        fs::remove_all(hindered.folder() / "logs");
+        write_file_atomic(hindered.folder() / "logs", "");
+        fs::remove(in("worker/waiting"));
+        QCOMPARE(call({"stop", queue["running"][0].get<std::string>()}).code, 0);
+        QTRY_VERIFY_WITH_TIMEOUT(fs::exists(in("worker/waiting")), 30'000);  // the next: the queue lives
+        const RunState state = read_state(hindered);
+        QCOMPARE(state.phase, RunPhase::failed);
+        QVERIFY2(state.cause.find("logs") != std::string::npos, state.cause.c_str());
+        QVERIFY(!read_supervisor(hindered));
+        fs::remove(hindered.folder() / "logs");
+        mode("done");
+        QCOMPARE(call({"resume", hindered.info().id}).code, 0);
+        QCOMPARE(read_state(hindered).phase, RunPhase::done);
+        std::vector<std::string> rest{"stop"};
+        for (const RunDirectory& one : runs()) rest.push_back(one.info().id);
+        call(rest);
         QTRY_VERIFY_WITH_TIMEOUT(call({"queue", "list"}).err.find("nothing runs or waits") != std::string::npos, 30'000);
     }
     void a_queue_that_comes_to_a_run_that_is_done_meanwhile_leaves_it() {

@@ -106,6 +106,15 @@ class TestRunProcesses : public QObject {
         QVERIFY(!is_run_locked(run));
     }
 
+    void a_run_that_another_has_done_meanwhile_is_not_run_again() {
+        const RunDirectory run = new_run();
+        write_attempt(run, 1, 5, "finished");
+        EXPECT_ERROR(RunProcesses(run, worker("exit 0"), 1), "has run it to its end");
+        QCOMPARE(run.attempts().size(), std::size_t{1});
+        QCOMPARE(read_state(run).phase, RunPhase::done);
+        QVERIFY(!is_run_locked(run));
+    }
+
     /// Up already, it looks for a stop itself.
     void a_worker_that_ends_itself_before_its_first_step_has_stopped() {
         const RunDirectory run = new_run();

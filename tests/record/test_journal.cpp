@@ -215,6 +215,10 @@ class TestJournal : public QObject {
             make_directories(run.checkpoints());  // what a worker that goes on would make at the old place
             EXPECT_ERROR(journal.event("checkpoint", {{"step", 1}}), "was moved or removed", "faceter resume");
             EXPECT_ERROR(journal.event("finished"), "was moved or removed");
+            fs::remove_all(run.folder());
+            EXPECT_ERROR(run.write_result("set", {{"score", 1}}), "was moved or removed", "faceter resume");
+            EXPECT_ERROR(run.write_figure("loss", {{"name", "loss"}}), "was moved or removed");
+            QVERIFY(!fs::exists(run.folder()));
         }
         fs::remove_all(project.path() / "runs");
         fs::rename(project.path() / "moved", project.path() / "runs");

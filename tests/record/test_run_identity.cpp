@@ -61,6 +61,25 @@ class TestRunIdentity : public QObject {
         QCOMPARE(files_of(c.original.folder()) == before, true);
         QVERIFY(c.project.trashed().empty());
     }
+    void a_copied_project_does_not_wait_for_the_supervisor_of_the_original() {
+        const TemporaryDirectory folder, other;
+        const RunDirectory run = sample_run(folder.path());
+        const fs::path place = fs::path("runs") / run.info().id;
+        write_supervisor(run, ProcessIdentity::own());
+        QVERIFY(waits_in_queue(run, read_state(run)));
+        fs::create_directory_symlink(folder.path(), other.path() / "link");
+        const RunDirectory same(other.path() / "link" / place);
+        QVERIFY(waits_in_queue(same, read_state(same)));
+        make_directories(other.path() / "runs");
+        fs::copy(run.folder(), other.path() / place, fs::copy_options::recursive);
+        const RunDirectory copy(other.path() / place);
+        const RunState state = read_state(copy);
+        QCOMPARE(state.phase, RunPhase::dead);
+        QVERIFY2(state.cause.find("faceter resume") != std::string::npos, state.cause.c_str());
+        prepare_resume({copy});
+        Project(other.path(), false).trash(copy.info().id);
+        QVERIFY(waits_in_queue(run, read_state(run)));
+    }
     void a_copy_is_named_in_lists_and_taken_in_nowhere() {
         const Copied c;
         Store store(c.folder.path());

@@ -87,12 +87,36 @@ class TestState : public QObject {
         follower.update();
         QCOMPARE(follower.state().phase, RunPhase::stopped);
         write_attempt(run, 11, 40, "finished");
-        const auto events = follower.update();
-        QCOMPARE(events.front().type, std::string("attempt_started"));
+        std::vector<std::string> seen;
+        follower.update([&](const JournalEvent& event) { seen.push_back(event.type); });
+        QCOMPARE(seen.front(), std::string("attempt_started"));
+        QCOMPARE(seen.back(), std::string("finished"));
         const RunState state = follower.state();
         QCOMPARE(state.phase, RunPhase::done);
         QCOMPARE(state.attempts, 2);
         QCOMPARE(state.step, std::int64_t{40});
+    }
+    void a_clock_that_is_set_back_takes_no_time_from_a_run() {
+        const RunDirectory run = new_run();
+        write_attempt(run, 1, 20, "finished");
+        std::string text;
+        double time = 2e9;
+        for (const JournalEvent& event : read_journal(run.attempt_journal(1)).events) {
+            Json line = event.fields;
+            line.erase("crc");
+            time += event.seq == 10 ? -3600 : 2;
+            line["t"] = time;
+            std::string body = line.dump();
+            body.pop_back();
+            text += fmt::format("{},\"crc\":\"{:08x}\"}}\n", body, crc32c(body));
+        }
+        overwrite(run.attempt_journal(1), text);
+        const std::int64_t lines = read_journal(run.attempt_journal(1)).events.back().seq;
+        QCOMPARE(lines, std::int64_t{23});
+        const RunState state = read_state(run);
+        QCOMPARE(state.phase, RunPhase::done);
+        QCOMPARE(state.active_s, 2.0 * (static_cast<double>(lines) - 2));
+        QCOMPARE(state.steps_per_s, 0.5);
     }
     void a_run_that_was_only_scored_in_its_last_attempts_keeps_its_steps() {
         const RunDirectory run = new_run();

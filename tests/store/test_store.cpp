@@ -7,10 +7,12 @@
 #include <atomic>
 #include <barrier>
 #include <csignal>
+#include <fstream>
 #include <thread>
 #include <utility>
 
 #include "common/error.h"
+#include "common/hash.h"
 #include "common/random.h"
 #include "store/store_errors.h"
 #include "support/checkout.h"
@@ -36,6 +38,31 @@ void fill(const fs::path& project) {
     write_attempt(mix, 1, 10, "");
     write_worker_exit(mix, 1, {5, 9, ""});
     write_similarity(mix, 0.5);
+}
+
+/// A journal of some 250 bytes a step, written a line at a time.
+void write_long_attempt(const RunDirectory& run, int steps) {
+    write_attempt(run, 1, 1, "");
+    const fs::path file = run.attempt_journal(1);
+    std::int64_t seq = read_journal(file).events.back().seq;
+    std::ofstream journal(file, std::ios::binary | std::ios::app);
+    const auto add = [&](const std::string& rest) {
+        ++seq;
+        const std::string body = fmt::format("{{\"seq\":{},\"t\":{}{}", seq, 2e9 + static_cast<double>(seq), rest);
+        journal << body << fmt::format(",\"crc\":\"{:08x}\"}}\n", crc32c(body));
+    };
+    for (int step = 2; step <= steps; ++step)
+        add(
+            fmt::format(",\"event\":\"step\",\"step\":{},\"total_steps\":{},\"loss\":{},\"lr\":1e-05,\"grad_norm\":1.5,\"pairs\":64,"
+                        "\"tokens_per_s\":123456.5,\"temperature\":0.05,\"loss/retrieval\":0.25,\"seconds/forward\":0.125",
+                        step, steps, 1.0 / step));
+    add(",\"event\":\"finished\"");
+}
+
+/// The most memory that this process has had.
+double peak_mib() {
+    const std::string status = read_file("/proc/self/status");
+    return std::stod(status.substr(status.find("VmHWM:") + 6)) / 1024;
 }
 
 /// Ingest in a child that is killed before its `kill_at`th statement. Returns false where it came to its end before.
@@ -83,6 +110,27 @@ void remove_store(const fs::path& project) {
 class TestStore : public QObject {
     Q_OBJECT
   private Q_SLOTS:
+    void a_long_journal_is_read_without_being_in_memory_whole() {
+#ifdef __SANITIZE_ADDRESS__
+        QSKIP("the sanitizer keeps what was given back");
+#endif
+        constexpr int steps = 120'000;
+        const TemporaryDirectory folder;
+        const RunDirectory run = sample_run(folder.path());
+        write_long_attempt(run, steps);
+        const double journal_mib = static_cast<double>(fs::file_size(run.attempt_journal(1))) / (1 << 20), before = peak_mib();
+        QVERIFY(journal_mib > 24);
+        Store store(folder.path());
+        QCOMPARE(store.ingest_all(), std::vector<std::string>{});
+        const double taken = peak_mib() - before;
+        // SQLite keeps up to 32 MiB of what it writes; the events at once would take six times the journal.
+        QVERIFY2(taken < 2 * journal_mib, fmt::format("{} MiB for a journal of {} MiB", taken, journal_mib).c_str());
+        QCOMPARE(store.runs().at(0).state.phase, RunPhase::done);
+        QCOMPARE(store.runs().at(0).state.step, std::int64_t{steps});
+        const std::vector<SeriesPoint> losses = store.series(run.info().id, "loss");
+        QCOMPARE(losses.size(), std::size_t{steps});
+        QCOMPARE(losses.at(70'000).value, 1.0 / 70'001);
+    }
     void those_who_make_a_store_at_the_same_time_wait_for_one_another() {
         for (int round = 0; round < 60; ++round) {
             const TemporaryDirectory project;

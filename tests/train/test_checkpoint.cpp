@@ -56,6 +56,17 @@ class TestCheckpoint : public QObject {
         QVERIFY(!fs::exists(first));
         QCOMPARE(newest_step(store), std::int64_t{30});
     }
+    void none_is_written_at_the_old_place_of_a_run_that_was_moved() {
+        const TemporaryDirectory folder;
+        const fs::path run = folder.path() / "run";
+        make_directories(run);
+        const CheckpointStore store(run / "checkpoints", 2);
+        save(store, 10);
+        fs::rename(run, folder.path() / "moved");
+        EXPECT_ERROR(save(store, 20), "was moved or removed", "faceter resume");
+        QVERIFY(!fs::exists(run));
+        QCOMPARE(newest_step(CheckpointStore(folder.path() / "moved/checkpoints", 2)), std::int64_t{10});
+    }
     void a_damaged_checkpoint_of_a_later_step_does_not_push_out_each_new_one() {
         for (const std::size_t keep : {1, 2}) {
             const TemporaryDirectory folder;

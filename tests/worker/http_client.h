@@ -40,6 +40,8 @@ class HttpClient {
         const linger at_once{1, 0};
         ::setsockopt(socket_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
     }
+    /// It sends no more, and still reads.
+    void end_own_side() { ::shutdown(socket_, SHUT_WR); }
     /// As much as the server takes.
     void send(std::string_view bytes) {
         while (!bytes.empty()) {

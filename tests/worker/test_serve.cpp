@@ -1,5 +1,6 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <cmath>
 #include <csignal>
@@ -161,10 +162,19 @@ class TestServe : public QObject {
         QVERIFY(server_->metric("faceter_texts_total") >= 2);
         std::string words;
         for (int i = 0; i < 100; ++i) words += "cat ";
-        QCOMPARE(server_->ask("POST", "/embed", Json{{"inputs", words}}.dump()).status, 413);  // cut only where that is asked for
+        const HttpAnswer whole = server_->ask("POST", "/embed", Json{{"inputs", {"a cat", words}}}.dump());
+        QCOMPARE(whole.status, 413);  // cut only where that is asked for
+        QVERIFY2(whole.body.find("text 2 has 102 tokens") != std::string::npos, whole.body.c_str());
         QCOMPARE(server_->ask("POST", "/embed", Json{{"inputs", words}, {"truncate", true}}.dump()).status, 200);
         const Json left = {{"inputs", words}, {"truncate", true}, {"truncation_direction", "Left"}};
         QCOMPARE(server_->ask("POST", "/embed", left.dump()).status, 400);  // not another text's vector
+    }
+    void both_kinds_of_clients_get_the_same_vectors_to_the_bit() {
+        Json texts = Json::array();
+        for (int i = 0; i < 20; ++i) texts.push_back(fmt::format("the dog runs {} times over an old bridge", i));
+        const Json one = Json::parse(server_->embeddings({{"input", texts}}).body).at("data"),
+                   other = Json::parse(server_->ask("POST", "/embed", Json{{"inputs", texts}}.dump()).body);
+        for (std::size_t i = 0; i < texts.size(); ++i) QCOMPARE(other.at(i), one.at(i).at("embedding"));
     }
     void text_embeddings_inferences_clients_may_ask_for_fewer_dimensions() {
         const Json request = {{"inputs", {"a cat"}}, {"dimensions", 16}, {"normalize", true}, {"prompt_name", nullptr}};
@@ -463,6 +473,46 @@ class TestServe : public QObject {
         QCOMPARE(server_->ask("GET", "/v1/models/" + id + "%zz").status, 404);
         QCOMPARE(server_->ask("POST", "/v1/models/" + id).status, 405);
     }
+    void a_client_beyond_those_that_there_is_room_for_is_told_so() {
+        const Server server(QStringList{"--max-connections", "2"});
+        const HttpClient first(server.port);
+        HttpClient second(server.port);
+        second.ask("GET", "/health");
+        QCOMPARE(second.read().status, 200);
+        HttpClient beyond(server.port);
+        beyond.ask("POST", "/v1/embeddings", R"({"input": "a cat"})");
+        const HttpAnswer told = beyond.read();
+        QCOMPARE(told.status, 503);
+        QCOMPARE(told.headers.at("retry-after"), std::string("1"));
+        QCOMPARE(told.headers.at("connection"), std::string("close"));
+        QVERIFY2(told.body.find("as many clients as it takes") != std::string::npos, told.body.c_str());
+        second.ask("GET", "/metrics");
+        const std::string metrics = second.read().body;
+        QVERIFY2(metrics.find(R"(faceter_requests_total{path="/v1/embeddings",status="503"} 1)") != std::string::npos, metrics.c_str());
+    }
+    void a_client_finds_room_when_another_has_gone() {
+        const Server server(QStringList{"--max-connections", "1"});
+        for (int i = 0; i < 3; ++i) {
+            QTRY_COMPARE_WITH_TIMEOUT(server.open_connections(), std::size_t{0}, patience_ms);
+            HttpClient only(server.port), beyond(server.port);
+            only.ask("GET", "/health");
+            QCOMPARE(only.read().status, 200);
+            beyond.ask("GET", "/health");
+            QCOMPARE(beyond.read().status, 503);
+        }
+    }
+    void there_is_room_for_more_clients_than_a_shell_allows_files() {
+        rlimit files{};
+        QCOMPARE(::getrlimit(RLIMIT_NOFILE, &files), 0);
+        if (files.rlim_max < 1024) QSKIP("the system allows too few files");
+        const rlimit few{64, files.rlim_max};
+        QCOMPARE(::setrlimit(RLIMIT_NOFILE, &few), 0);
+        const auto server = std::make_unique<Server>();
+        QCOMPARE(::setrlimit(RLIMIT_NOFILE, &files), 0);
+        std::vector<std::unique_ptr<HttpClient>> clients;
+        for (int i = 0; i < 100; ++i) clients.push_back(std::make_unique<HttpClient>(server->port));
+        QTRY_COMPARE_WITH_TIMEOUT(server->open_connections(), clients.size(), patience_ms);
+    }
     void connections_that_are_opened_and_dropped_leave_nothing() {
         for (int i = 0; i < 10'000; ++i) {
             HttpClient client(server_->port);
@@ -495,6 +545,31 @@ class TestServe : public QObject {
         QTRY_COMPARE_WITH_TIMEOUT(server.metric("faceter_waiting_texts"), 0.0, patience_ms);
         QCOMPARE(server.metric("faceter_dropped_requests_total"), 1.0);
         QCOMPARE(server.metric("faceter_texts_total"), 0.0);
+    }
+    void a_client_that_has_ended_its_side_gets_its_answers_data() {
+        QTest::addColumn<QByteArray>("version");
+        QTest::addColumn<int>("requests");
+        QTest::newRow("one request") << QByteArray("1.1") << 1;
+        QTest::newRow("several at once") << QByteArray("1.1") << 3;
+        QTest::newRow("HTTP/1.0") << QByteArray("1.0") << 1;
+    }
+    void a_client_that_has_ended_its_side_gets_its_answers() {
+        QFETCH(QByteArray, version);
+        QFETCH(int, requests);
+        const std::string body = R"({"input": "a cat"})";
+        HttpClient client(server_->port);
+        for (int i = 0; i < requests; ++i)
+            client.send(fmt::format("POST /v1/embeddings HTTP/{}\r\nHost: localhost\r\nContent-Length: {}\r\n\r\n{}", version.toStdString(),
+                                    body.size(), body));
+        client.end_own_side();
+        const std::string wanted = server_->embeddings({{"input", "a cat"}}).body;
+        for (int i = 0; i < requests; ++i) {
+            HttpAnswer answer = client.read();
+            while (answer.status == 100) answer = client.read();
+            QCOMPARE(answer.status, 200);
+            QCOMPARE(answer.body, wanted);
+        }
+        QVERIFY(client.is_closed_by_server());
     }
     void the_end_answers_what_was_asked_before_data() {
         QTest::addColumn<int>("signal");

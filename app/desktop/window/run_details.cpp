@@ -24,10 +24,11 @@ void readJournal(const std::filesystem::path& folder, RunDetails& details) {
     const RunDirectory run(folder);
     const std::vector<int> attempts = run.attempts();
     if (attempts.empty()) return;
-    for (const JournalEvent& event : read_journal(run.attempt_journal(attempts.back())).events) {
-        if (event.type == "attempt_started" && event.fields.contains("machine")) details.machine = event.fields["machine"];
-        if (event.type == "warning" && event.fields.contains("message") && event.fields["message"].is_string())
-            details.warnings.push_back(event.fields["message"]);
+    for (JournalReader journal(run.attempt_journal(attempts.back())); const auto event = journal.next();) {
+        const Json& fields = event->fields;
+        if (event->type == "attempt_started" && fields.contains("machine")) details.machine = fields["machine"];
+        if (event->type == "warning" && fields.contains("message") && fields["message"].is_string())
+            details.warnings.push_back(fields["message"]);
     }
 }
 

@@ -186,7 +186,9 @@ EmbeddingApi::Asked EmbeddingApi::read_tei(const std::string& body) const {
     EmbeddingRequest request = read_tei_request(body, limits_);
     const auto wanted = request.normalise;
     Asked asked = work_of(std::move(request));
-    const bool normalise = wanted.value_or(asked.work.where.model->folder.normalize);
+    const bool has_length_1 = asked.work.where.model->folder.normalize && asked.dimensions == asked.work.where.dim;
+    // Divided by its length once more, a vector is another one in its last bits.
+    const bool normalise = wanted.value_or(asked.work.where.model->folder.normalize) && !has_length_1;
     asked.write = [normalise, dimensions = asked.dimensions](const EmbedResult& result) {
         const at::Tensor rows = result.rows.narrow(1, 0, dimensions);
         return HttpResponse{200, tei_body((normalise ? normalize_rows(rows) : rows).contiguous())};

@@ -112,7 +112,7 @@ bool EmbeddingService::take_new() {
         job->last_turn = turn_;  // behind those that wait already
         if (job->gone()) continue;
         try {
-            if (!tokenise(*job)) finish(job, {413, "a text is longer than the model takes; shorten it, or let it be cut", {}, 0});
+            if (const std::string problem = tokenise(*job); !problem.empty()) finish(job, {413, problem, {}, 0});
         } catch (const std::exception& error) {
             finish(job, {500, error.what(), {}, 0});
         }
@@ -120,8 +120,8 @@ bool EmbeddingService::take_new() {
     return true;
 }
 
-/// False: a text would be cut that must not be.
-bool EmbeddingService::tokenise(Job& job) const {
+/// Which text would be cut that must not be; empty where none would.
+std::string EmbeddingService::tokenise(Job& job) const {
     const EmbeddingModel& model = job.model();
     const EmbedWork& work = job.work;
     if (work.ids.empty()) {
@@ -132,11 +132,13 @@ bool EmbeddingService::tokenise(Job& job) const {
         job.encoded = as_batch(work.ids, work.truncate ? model.max_length : std::size_t(-1));
     }
     for (std::size_t i = 0; i < job.encoded.size(); ++i)
-        if (job.encoded[i].size() > model.max_length) return false;
+        if (job.encoded[i].size() > model.max_length)
+            return fmt::format("text {} has {} tokens, and the model takes {}; shorten it, or let it be cut (\"truncate\": true)", i + 1,
+                               job.encoded[i].size(), model.max_length);
     job.rows = at::zeros({static_cast<std::int64_t>(job.encoded.size()), model.dim()}, at::kFloat);
     job.left = job.encoded.size();
     job.pass_empty_texts();
-    return true;
+    return "";
 }
 
 void EmbeddingService::drop_unwanted() {

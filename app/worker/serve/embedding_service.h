@@ -65,7 +65,7 @@ class EmbeddingService {
     struct Item;
     void work();
     bool take_new();
-    bool tokenise(Job& job) const;
+    std::string tokenise(Job& job) const;
     void put_in_order();
     bool fetch_part();
     std::vector<Item> next_batch();

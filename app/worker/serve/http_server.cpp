@@ -28,6 +28,8 @@ using tcp = boost::asio::ip::tcp;
 using boost::system::error_code;
 
 constexpr auto look_for_stop = std::chrono::milliseconds(100);
+constexpr std::chrono::milliseconds surplus_time{5'000};  // of a client beyond those that there is room for, to ask and to be told
+constexpr std::size_t most_surplus = 256;                 // at a time, and half as many as there is room for
 
 constexpr std::string_view scheme = "http://";  // of a whole address, as proxies ask
 
@@ -96,13 +98,17 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
     asio::steady_timer timer{loop}, pause{loop};
     std::set<std::shared_ptr<Connection>> connections;
     std::size_t reserved_bytes = 0;
+    std::size_t surplus = 0;  // of the connections: those that are only told that there is no room
     bool draining = false;
 };
 
 /// One client. Everything but answer() and is_gone() happens on the loop's thread.
 class HttpServer::State::Connection final : public std::enable_shared_from_this<Connection> {
   public:
-    Connection(State& server, tcp::socket socket) : server_(server), stream_(std::move(socket)), deadline_(server.loop) {}
+    Connection(State& server, tcp::socket socket, bool surplus)
+        : server_(server), stream_(std::move(socket)), deadline_(server.loop), surplus_(surplus) {
+        server_.surplus += surplus_;
+    }
 
     void start() { read_header(); }
     bool is_idle() const { return idle_; }
@@ -113,6 +119,7 @@ class HttpServer::State::Connection final : public std::enable_shared_from_this<
         stream_.socket().shutdown(tcp::socket::shutdown_both, ignored);
         stream_.close();
         release();
+        server_.surplus -= std::exchange(surplus_, false);
         server_.connections.erase(shared_from_this());
     }
 
@@ -134,6 +141,7 @@ class HttpServer::State::Connection final : public std::enable_shared_from_this<
     void refuse(http::status status, const std::string& message);
     HttpRequest read_so_far() const;
     void watch_client(const std::shared_ptr<Exchange>& exchange);
+    void ask_whether_gone(const std::shared_ptr<Exchange>& exchange);
     void send(HttpResponse response);
     void sent(error_code error, bool keep_alive);
     void linger();
@@ -153,6 +161,7 @@ class HttpServer::State::Connection final : public std::enable_shared_from_this<
     std::optional<http::response<http::string_body>> response_;
     std::shared_ptr<Exchange> exchange_;
     std::size_t reserved_ = 0;
+    bool surplus_;           // beyond the clients at a time: it is told so
     unsigned version_ = 11;  // of the request, and so of the answer
     bool idle_ = true, keep_alive_ = false, unread_ = false, wants_body_ = true, late_ = false;
     std::array<char, 16384> discarded_{};
@@ -189,7 +198,7 @@ void HttpServer::State::Connection::read_header() {
     parser_.emplace();
     parser_->header_limit(static_cast<std::uint32_t>(server_.limits.header_bytes));
     parser_->body_limit(server_.limits.body_bytes);
-    stream_.expires_after(server_.limits.idle);
+    stream_.expires_after(surplus_ ? surplus_time : server_.limits.idle);
     const auto self = shared_from_this();
     // The first byte may be long in coming; all others must follow soon.
     if (buffer_.size() > 0) return read_rest_of_header();
@@ -209,7 +218,7 @@ void HttpServer::State::Connection::read_rest_of_header() {
 /// Beast's own limit closes the connection, and nothing could be said on it any more.
 void HttpServer::State::Connection::start_clock() {
     stream_.expires_never();
-    deadline_.expires_after(server_.limits.read);
+    deadline_.expires_after(surplus_ ? std::min(surplus_time, server_.limits.read) : server_.limits.read);
     watch_clock();
 }
 
@@ -234,6 +243,7 @@ void HttpServer::State::Connection::took_header(error_code error) {
     const auto& header = parser_->get();
     version_ = header.version();
     wants_body_ = header.method() != http::verb::head;
+    if (surplus_) return refuse(http::status::service_unavailable, "the server has as many clients as it takes at a time; ask again later");
     // Where such a body ends cannot be told (RFC 9112, section 6.3): what follows must not be read as another request.
     if (header.count(http::field::transfer_encoding) > 0 && !parser_->chunked())
         return refuse(http::status::bad_request, "the body is neither chunked nor of a length that is given");
@@ -297,7 +307,20 @@ void HttpServer::State::Connection::watch_client(const std::shared_ptr<Exchange>
         self->stream_.socket().non_blocking(true, peeked);
         const std::size_t bytes = self->stream_.socket().receive(asio::buffer(&byte, 1), tcp::socket::message_peek, peeked);
         if (bytes > 0 || peeked == asio::error::would_block) return;  // it asks again already
-        self->close();
+        if (peeked != asio::error::eof) return self->close();
+        self->ask_whether_gone(exchange);
+    });
+}
+
+/// A client that ended its side may have hung up, or wait for its answer (RFC 9112, section 9.6). An interim answer, which one that waits
+/// skips (RFC 9110, section 15.2), is reset by the system of one that has hung up. HTTP/1.0 has none: such a client gets its answer.
+void HttpServer::State::Connection::ask_whether_gone(const std::shared_ptr<Exchange>& exchange) {
+    constexpr std::string_view go_on = "HTTP/1.1 100 Continue\r\n\r\n";
+    error_code error;
+    const std::size_t sent = version_ < 11 ? 0 : stream_.socket().send(asio::buffer(go_on), 0, error);
+    if ((error && error != asio::error::would_block) || (sent > 0 && sent < go_on.size())) return close();
+    stream_.socket().async_wait(tcp::socket::wait_error, [self = shared_from_this(), exchange](error_code failed) {
+        if (!failed && self->exchange_ == exchange) self->close();
     });
 }
 
@@ -334,7 +357,7 @@ void HttpServer::State::Connection::send(HttpResponse response) {
     response_->keep_alive(keep_alive);
     if (response.status != 204) response_->content_length(response.body.size());  // that has no body (RFC 9110, section 8.6)
     if (wants_body_) response_->body() = std::move(response.body);
-    stream_.expires_after(server_.limits.write);
+    stream_.expires_after(surplus_ ? surplus_time : server_.limits.write);
     http::async_write(stream_, *response_,
                       [self = shared_from_this(), keep_alive](error_code error, std::size_t) { self->sent(error, keep_alive); });
 }
@@ -377,14 +400,15 @@ void HttpServer::State::accept() {
     acceptor.async_accept([this, self = shared_from_this()](error_code error, tcp::socket socket) {
         if (error == asio::error::operation_aborted) return;
         if (error) return accept_later();  // no descriptor is free, say
-        if (connections.size() < limits.connections) {
+        if (const bool full = connections.size() - surplus >= limits.connections;
+            !full || surplus < std::min(most_surplus, limits.connections / 2 + 1)) {
             error_code ignored;
             socket.set_option(tcp::no_delay(true), ignored);
-            const auto connection = std::make_shared<Connection>(*this, std::move(socket));
+            const auto connection = std::make_shared<Connection>(*this, std::move(socket), full);
             connections.insert(connection);
             connection->start();
         }
-        accept();  // one beyond the limit is closed as it goes
+        accept();  // one beyond those that are told is closed as it goes
     });
 }
 

@@ -16,9 +16,10 @@ void addOverlaps(const std::filesystem::path& folder, std::vector<std::string>& 
     const RunDirectory run(folder);
     const std::vector<int> attempts = run.attempts();
     if (attempts.empty()) return;
-    for (const JournalEvent& event : read_journal(run.attempt_journal(attempts.back())).events) {
-        if (event.type != "warning" || !event.fields.contains("message") || !event.fields["message"].is_string()) continue;
-        const std::string message = event.fields["message"];
+    for (JournalReader journal(run.attempt_journal(attempts.back())); const auto event = journal.next();) {
+        const Json& fields = event->fields;
+        if (event->type != "warning" || !fields.contains("message") || !fields["message"].is_string()) continue;
+        const std::string message = fields["message"];
         if (message.find("stand in the training set") == std::string::npos) continue;
         if (std::find(overlaps.begin(), overlaps.end(), message) == overlaps.end()) overlaps.push_back(message);
     }
