@@ -92,6 +92,18 @@ class TestFigureKinds : public QObject {
         }
     }
 
+    void a_wide_interval_behind_a_name_is_whole_in_the_legend() {
+        Figure figure = sample_bars(3);
+        figure.series[0].name = "a mixture  -12.34 [-143.82, 133.43]";
+        auto view = shown(figure, {440, 260});
+        QSet<int> columns;
+        for (int y = 0; y < view->plot()->height(); y += 2)
+            for (int x = 0; x < view->plot()->width(); ++x)
+                if (view->plot()->seriesLabelAt({static_cast<double>(x), static_cast<double>(y)}) == 0) columns << x;
+        const double whole = QFontMetricsF(view->plot()->plotStyle().font).horizontalAdvance(QString::fromStdString(figure.series[0].name));
+        QVERIFY2(columns.size() >= whole + 20, qPrintable(QString("%1 of %2 px").arg(columns.size()).arg(whole + 20)));  // 20: the swatch
+    }
+
     void numbers_on_an_axis_do_not_overlap_at_any_width() {
         for (int width = 180; width < 900; width += 60) {
             auto view = shown(sample_log_axes(), {width, 300});
