@@ -7,6 +7,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
+#include <QPlainTextEdit>
 #include <QPushButton>
 #include <QScrollBar>
 #include <QSignalSpy>
@@ -300,6 +301,11 @@ class TestRunsPage : public QObject {
         QTest::keyClick(on.table, Qt::Key_N);
         auto* note = on.table->findChild<QInputDialog*>(QStringLiteral("noteDialog"));
         QVERIFY(note);
+        auto* text = note->findChild<QPlainTextEdit*>();
+        QTest::keyClicks(text, QStringLiteral("the one"));
+        QTest::keyClick(text, Qt::Key_Tab);
+        QCOMPARE(note->textValue(), QStringLiteral("the one"));
+        QVERIFY(qobject_cast<QPushButton*>(note->focusWidget()));
         note->setTextValue(QStringLiteral("the one to keep"));
         note->accept();
         QTRY_COMPARE(on.run(run).note, std::string("the one to keep"));
