@@ -119,6 +119,22 @@ class TestFigureKinds : public QObject {
         }
     }
 
+    void a_low_plot_has_two_numbers_on_its_value_axis() {
+        int low = 0;
+        for (int height = 150; height <= 240; height += 10)
+            for (int span = 30; span < 100; span += 4) {
+                Figure figure = sample_lines(1);
+                figure.series[0] = {};
+                figure.series[0].x = {1, 2};
+                figure.series[0].y = {3.06, 3.06 + span / 100.0};
+                auto view = shown(figure, {400, height});
+                if (const int axis = view->plot()->axisRect()->height(); axis < 80 || axis > 110) continue;
+                ++low;
+                QVERIFY2(view->plot()->yAxis->tickVector().size() >= 2, qPrintable(QString("%1 px, span %2").arg(height).arg(span)));
+            }
+        QVERIFY(low > 0);
+    }
+
     void long_names_of_categories_are_turned_or_cut_and_the_tooltip_has_them_whole() {
         Figure figure = sample_bars(1);
         for (std::string& name : figure.x.categories) name += std::string(200, 'x');
