@@ -105,6 +105,27 @@ class TestRunsPage : public QObject {
     Q_OBJECT
 
   private Q_SLOTS:
+    void a_column_gets_wider_for_what_comes_later() {
+        Opened on;
+        on.page->resize(1600, 700);
+        on.page->setGrouping(GroupBy::fromId(QStringLiteral("seeds")));
+        const auto cut = [&] {
+            QStringList texts;
+            const QFontMetrics metrics(on.table->font());
+            for (int row = 0; row < on.model->rowCount(); ++row)
+                if (RunsDelegate::wantedWidth(on.model->index(row, 0), metrics) > on.table->columnWidth(0))
+                    texts << on.model->index(row, 0).data().toString();
+            return texts;
+        };
+        QCOMPARE(cut(), QStringList());
+        int group = 0;
+        while (group < on.model->rowCount() && !on.model->line(group).isGroup()) ++group;
+        on.clickLine(group);
+        QTest::keyClick(on.table, Qt::Key_Right);
+        QVERIFY(on.model->line(group + 1).isMember());
+        QCOMPARE(cut(), QStringList());
+    }
+
     void the_best_value_has_the_room_of_its_own_font() {
         Opened on;
         on.page->setGrouping({});

@@ -150,11 +150,23 @@ int RunsView::wantedWidth(int column) const {
 
 /// Columns as wide as their texts; where they do not all fit, texts give way before a column goes behind the scroll bar.
 void RunsView::fitWidths() {
+    m_wanted.clear();
+    widen();
+}
+
+void RunsView::widen() {
+    const std::vector<int> before = m_wanted;
+    m_wanted.resize(static_cast<std::size_t>(m_model.columnCount()), 0);
+    for (std::size_t i = 0; i < m_wanted.size(); ++i) m_wanted[i] = std::max(m_wanted[i], wantedWidth(static_cast<int>(i)));
+    if (m_wanted != before) shareWidth();
+}
+
+void RunsView::shareWidth() {
     std::vector<int> widths, slack;
-    for (int column = 0; column < m_model.columnCount(); ++column) {
-        const RunColumn& what = m_model.columns()[static_cast<std::size_t>(column)];
+    for (std::size_t i = 0; i < m_wanted.size(); ++i) {
+        const RunColumn& what = m_model.columns()[i];
         const bool chosen = m_widths.contains(what.id());
-        widths.push_back(chosen ? m_widths.value(what.id()) : wantedWidth(column));
+        widths.push_back(chosen ? m_widths.value(what.id()) : m_wanted[i]);
         slack.push_back(chosen ? 0 : widths.back() - leastWidth(what.kind, widths.back()));
     }
     const int excess = std::accumulate(widths.begin(), widths.end(), 0) - viewport()->width();
