@@ -350,7 +350,7 @@ void MainWindow::tabChosen(int index) {
     Page* page = makePage(index);
     const bool problem = page && !m_problem.isEmpty();
     m_stack->setCurrentWidget(problem ? m_problemPage : page ? static_cast<QWidget*>(page) : m_start);
-    m_inspector->setPagePart(page ? page->inspector() : nullptr);
+    m_inspector->setPagePart(page && !problem ? page->inspector() : nullptr);
     foldInspector();
     if (page && !problem) page->shown();
 }
