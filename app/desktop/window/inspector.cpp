@@ -97,6 +97,7 @@ Inspector::Inspector(Workspace& workspace, QWidget* parent)
     run->setContentsMargins(0, 0, 0, 0);
     run->setSpacing(8);
     m_title->setWordWrap(true);
+    m_title->setMinimumWidth(1);  // a name without a space is cut instead of making all wider than the panel
     m_facts->setHorizontalSpacing(12);
     m_facts->setVerticalSpacing(6);
     m_facts->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);

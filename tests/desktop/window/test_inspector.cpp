@@ -120,6 +120,22 @@ class TestInspector : public QObject {
         QTRY_COMPARE(scroll->widget()->width(), scroll->viewport()->width());
     }
 
+    void a_long_name_makes_the_inspector_no_wider() {
+        Opened on;
+        const std::string longName(44, 'x');
+        std::string text = sample_experiment();
+        text.replace(text.find("Mix:"), 3, longName);
+        const Experiment experiment = parse_sample(text);
+        const RunDirectory run = RunDirectory::create(on.folder.path(), experiment, experiment.runs().back(), false);
+        QCOMPARE(run.info().variant, longName);
+        on.workspace.session()->refresh();
+        QTRY_COMPARE_WITH_TIMEOUT(on.workspace.runs()->runs.size(), std::size_t(6), patience_ms);
+        on.workspace.setCurrentRun(qs(run.info().id));
+        QTRY_VERIFY_WITH_TIMEOUT(on.find<QLineEdit>("inspectorNewTag")->isVisible(), patience_ms);
+        const auto* scroll = on.find<QWidget>("inspector")->findChild<QScrollArea*>();
+        QTRY_COMPARE(scroll->widget()->width(), scroll->viewport()->width());
+    }
+
     void a_typed_note_is_kept_when_another_run_is_selected() {
         Opened on;
         on.workspace.setCurrentRun(on.id(1));
