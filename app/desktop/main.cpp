@@ -49,9 +49,12 @@ void describe(QCommandLineParser& parser) {
          {QStringLiteral("size"), QStringLiteral("Size of the window, as in 1280x800."), QStringLiteral("WxH")},
          {QStringLiteral("dark"), QStringLiteral("Dark instead of what the system says.")},
          {QStringLiteral("light"), QStringLiteral("Light instead of what the system says.")}});
-    parser.addPositionalArgument(QStringLiteral("PATH"),
-                                 QStringLiteral("A project, run folder or experiment file to open; with --screenshot the PNG file."),
-                                 QStringLiteral("[PATH]"));
+    parser.addPositionalArgument(
+        QStringLiteral("PATH"),
+        QStringLiteral(
+            "A project, run folder or experiment file to open, in the project of --project where that is given; with --screenshot "
+            "the PNG file."),
+        QStringLiteral("[PATH]"));
 }
 
 int shoot(MainWindow& window, const QCommandLineParser& parser) {
@@ -71,6 +74,10 @@ int start(QApplication& application) {
     if (parser.isSet(QStringLiteral("help"))) parser.showHelp();
     if (parser.isSet(QStringLiteral("version"))) parser.showVersion();
     const bool screenshot = parser.isSet(QStringLiteral("screenshot"));
+    const QStringList paths = parser.positionalArguments();
+    if (paths.size() > 1)
+        return fail(ExitCode::usage,
+                    QStringLiteral("%1: one PATH is opened, and %2 is one already; --help lists the options").arg(paths[1], paths[0]));
     Theme& theme = Theme::instance();
     const QSettings settings;
     theme.setMode(parser.isSet(QStringLiteral("dark")) ? Theme::Mode::dark
@@ -91,10 +98,10 @@ int start(QApplication& application) {
     window.show();
     QString path = parser.value(QStringLiteral("project"));
     if (!path.isEmpty() && !screenshot) {
-        window.openOrMakeProject(path);
+        if (window.openOrMakeProject(path) && !paths.isEmpty()) window.openPath(paths.first());
         return application.exec();
     }
-    if (path.isEmpty() && !screenshot) path = parser.positionalArguments().value(0, settings.value(QStringLiteral("project")).toString());
+    if (path.isEmpty() && !screenshot) path = paths.value(0, settings.value(QStringLiteral("project")).toString());
     if (!path.isEmpty() && !window.openPath(path) && screenshot)
         return fail(ExitCode::data, path + QStringLiteral(": not a project folder"));
     return screenshot ? shoot(window, parser) : application.exec();

@@ -22,6 +22,11 @@ class TestDesktopProgram : public QObject {
         }
         VERIFY_CODE(run(program_, {"--version"}, nowhere_), 0);
     }
+    void a_second_path_is_not_left_out_in_silence() {
+        const Outcome two = run(program_, {"one.yaml", "two.yaml"}, {{"QT_QPA_PLATFORM", "offscreen"}});
+        VERIFY_CODE(two, 2);
+        QVERIFY2(two.output.contains("two.yaml"), qPrintable(two.output));
+    }
     void a_window_without_a_display_is_one_clear_error() {
         const Outcome none = run(program_, {}, nowhere_);
         VERIFY_CODE(none, 5);

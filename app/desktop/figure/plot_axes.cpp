@@ -9,6 +9,7 @@ namespace faceter::desktop {
 namespace {
 
 constexpr double turnedBy = -35, longestTurned = 130, closestTurned = 24;
+constexpr int mostNumbers = 12;
 
 /// "1e-05" as 10⁻⁵, "-3" with a minus sign.
 QString tickText(const std::string& label) {
@@ -137,13 +138,25 @@ void fitVerticalNames(QCPAxis* axis, NameTicker& ticker, const QFontMetricsF& me
     ticker.setShown(cut, std::max(1, static_cast<int>(std::ceil(metrics.height() / std::max(slot, 1e-3)))));
 }
 
-void fitNumbers(QCPAxis* axis, RoundTicker& ticker, const QFontMetricsF& metrics) {
-    const bool horizontal = axis->orientation() == Qt::Horizontal;
-    const QCPAxisRect* rect = axis->axisRect();
-    const double room = horizontal ? rect->width() : rect->height();
-    for (int count = std::clamp(static_cast<int>(room / (horizontal ? 52 : 27)), 2, 12); count >= 1; --count) {
+/// More of them where there are fewer than two: one number alone is no scale.
+void fitVerticalNumbers(const QCPAxis* axis, RoundTicker& ticker, const QFontMetricsF& metrics) {
+    const int usual = std::clamp(static_cast<int>(axis->axisRect()->height() / 27), 2, mostNumbers);
+    for (int count = usual; count <= mostNumbers; ++count) {
         ticker.setCount(count);
-        if (!horizontal) return;
+        QVector<double> ticks;
+        ticker.generate(axis->range(), {}, {}, 0, ticks, nullptr, nullptr);
+        if (ticks.size() < 2) continue;
+        if (count == usual || std::abs(axis->coordToPixel(ticks[1]) - axis->coordToPixel(ticks[0])) >= metrics.height()) return;
+        break;
+    }
+    ticker.setCount(usual);
+}
+
+void fitNumbers(QCPAxis* axis, RoundTicker& ticker, const QFontMetricsF& metrics) {
+    if (axis->orientation() == Qt::Vertical) return fitVerticalNumbers(axis, ticker, metrics);
+    const double room = axis->axisRect()->width();
+    for (int count = std::clamp(static_cast<int>(room / 52), 2, mostNumbers); count >= 1; --count) {
+        ticker.setCount(count);
         QVector<double> ticks;
         QVector<QString> labels;
         ticker.generate(axis->range(), {}, {}, 0, ticks, nullptr, &labels);

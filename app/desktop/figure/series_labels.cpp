@@ -10,10 +10,24 @@
 namespace faceter::desktop {
 namespace {
 
-constexpr double swatchRoom = 20, rowHeight = 16, pad = 6, widestName = 150;
+constexpr double swatchRoom = 20, rowHeight = 16, pad = 6, widestName = 150, leastName = 24, usualName = 64, mostLegend = 0.6;
 constexpr int mostDirect = 3, mostMeanRows = 6;
 
 QString meanText(double mean) { return printedNumber(mean, std::abs(mean) < 10 ? 2 : 1); }
+
+/// What stands behind two spaces is the series' value: a gain with its interval.
+QString valueIn(const QString& text) {
+    const qsizetype at = text.lastIndexOf(QLatin1String("  "));
+    return at < 0 ? QString() : text.mid(at);
+}
+
+/// The name in front of a value gives way first.
+QString shortened(const QFontMetricsF& metrics, const QString& text, double room) {
+    const QString value = valueIn(text);
+    const double left = room - metrics.horizontalAdvance(value);
+    if (value.isEmpty() || left < leastName) return metrics.elidedText(text, Qt::ElideMiddle, room);
+    return metrics.elidedText(text.chopped(value.size()), Qt::ElideMiddle, left) + value;
+}
 
 }  // namespace
 
@@ -45,13 +59,23 @@ QString SeriesLabels::nameOf(int series, double room) const {
     const auto& mean = m_plot->figure().series[static_cast<std::size_t>(series)].mean;
     if (m_form != Form::means && m_plot->figure().kind == FigureKind::densities && mean && std::isfinite(*mean))
         name = name.left(60) + QLatin1Char(' ') + meanText(*mean);  // many densities: the legend has the means
-    return metrics().elidedText(name.isEmpty() ? QStringLiteral("series %1").arg(series + 1) : name.left(300), Qt::ElideMiddle, room);
+    return shortened(metrics(), name.isEmpty() ? QStringLiteral("series %1").arg(series + 1) : name.left(300), room);
+}
+
+/// More than usual only for a value behind the name, and where bars are: these need less room than lines and points.
+double SeriesLabels::roomForName() const {
+    if (m_plot->figure().kind != FigureKind::bars) return widestName;
+    double value = 0;
+    for (int s = 0; s < std::min(m_plot->seriesCount(), 200); ++s)
+        value = std::max(value, metrics().horizontalAdvance(valueIn(m_plot->seriesName(s).left(300))));
+    const double most = mostLegend * m_plot->viewport().width() - swatchRoom - 2 * pad;
+    return value > 0 ? std::max(widestName, std::min(usualName + value, most)) : widestName;
 }
 
 double SeriesLabels::nameWidth() const {
+    const double room = roomForName();
     double widest = 0;
-    for (int s = 0; s < std::min(m_plot->seriesCount(), 200); ++s)
-        widest = std::max(widest, metrics().horizontalAdvance(nameOf(s, widestName)));
+    for (int s = 0; s < std::min(m_plot->seriesCount(), 200); ++s) widest = std::max(widest, metrics().horizontalAdvance(nameOf(s, room)));
     return widest;
 }
 
@@ -111,8 +135,9 @@ void SeriesLabels::placeLegend(QPointF corner, double height) {
     const int shown = count <= rows ? count : rows - 1;
     m_left = count - shown;
     m_frame = QRectF(corner, QSizeF(legendSize().width(), std::min(height, (shown + (m_left > 0)) * rowHeight + 2 * pad - 4)));
+    const double room = roomForName();
     for (int s = 0; s < shown; ++s)
-        m_labels.append({s, nameOf(s, widestName),
+        m_labels.append({s, nameOf(s, room),
                          QRectF(corner.x() + pad, corner.y() + pad - 2 + s * rowHeight, legendSize().width() - 2 * pad, rowHeight), true});
     if (m_left > 0)
         m_labels.append({-1, QObject::tr("and %1 more").arg(m_left),

@@ -33,6 +33,7 @@ class SeriesLabels : public QCPLayerable {
     Form form() const;
     QFontMetricsF metrics() const;
     double nameWidth() const;
+    double roomForName() const;
     QString nameOf(int series, double room) const;
     QSizeF legendSize() const;
     void placeLineEnds();

@@ -1,5 +1,7 @@
 #include "project/ingest_thread.h"
 
+#include <utility>
+
 namespace faceter::desktop {
 namespace {
 
@@ -68,6 +70,8 @@ bool IngestThread::goOn(Store& store) {
 
 void IngestThread::publish(Store& store) {
     m_sincePublished.start();
+    const bool inMemory = store.file().empty();
+    if (std::exchange(m_inMemory, inMemory) != inMemory) Q_EMIT keptInMemory(inMemory);
     const std::uint64_t counter = store.change_counter();
     if (m_last && counter == m_lastCounter) return;
     m_lastCounter = counter;

@@ -21,6 +21,8 @@ class IngestThread : public WakingThread {
     /// All that there is has been looked at once; after its snapshot.
     void lookedAtAll();
     void problem(const QString& message);
+    /// Whether the store that this thread fills is its own, in memory, because the file cannot be written; before the snapshot from it.
+    void keptInMemory(bool isKept);
 
   protected:
     void run() override;
@@ -35,6 +37,7 @@ class IngestThread : public WakingThread {
     bool m_rebuild = false;  // guarded by m_mutex
     QElapsedTimer m_sincePublished;
     QString m_lastProblem;
+    bool m_inMemory = false;
     bool m_thorough = true;  // woken: somebody knows of something new, and wants to see it now
     RunsSnapshotPtr m_last;
     std::uint64_t m_lastCounter = 0;  // of the store when it was last asked

@@ -18,6 +18,7 @@ ProjectSession::ProjectSession(const std::filesystem::path& folder, QObject* par
     connect(m_ingest.get(), &IngestThread::snapshot, this, &ProjectSession::take);
     connect(m_ingest.get(), &IngestThread::lookedAtAll, this, &ProjectSession::endLook);
     connect(m_ingest.get(), &IngestThread::warned, this, &ProjectSession::warned);
+    connect(m_ingest.get(), &IngestThread::keptInMemory, this, [this](bool isKept) { m_fileLacks = isKept; });
     connect(m_ingest.get(), &IngestThread::problem, this, [this](const QString& message) {
         if (!message.isEmpty()) m_loaded = true, m_looking = false;
         Q_EMIT problem(message);
@@ -64,6 +65,7 @@ void ProjectSession::deleteWhenEnded() {
 
 Store& ProjectSession::store() {
     if (!m_store) m_store = std::make_unique<Store>(m_folder);
+    if (m_fileLacks) m_store->ingest_changed([this](std::size_t, std::size_t) { return !m_retired; });  // what it is told is told already
     return *m_store;
 }
 

@@ -84,6 +84,7 @@ class ProjectSession : public QObject {
     RunsSnapshotPtr m_runs;
     bool m_loaded = false, m_looking = true, m_storeEnded = false;
     std::atomic<bool> m_retired = false;
+    std::atomic<bool> m_fileLacks = false;  // runs that only the other thread's store in memory has
     std::atomic<int> m_outstanding = 0;
     std::unique_ptr<Store> m_store;  // of the store thread
     QThreadPool m_pool;

@@ -76,6 +76,7 @@ QPushButton[link="true"]:hover, QToolButton[link="true"]:hover { background: @ho
 QPushButton[link="true"]:focus, QToolButton[link="true"]:focus { border: 1px solid @accent; }
 QPushButton[tag="true"], QToolButton[tag="true"] { border: 1px solid @line; border-radius: 10px; padding: 1px 8px; min-height: 14px; font-size: 11px; color: @secondary; }
 QPushButton[role="danger"] { color: @error; }
+QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }
 QPushButton::menu-indicator { image: url(:/faceter/icons/arrow-down.svg); width: 12px; height: 12px; right: 6px; subcontrol-position: right center; }
 QToolButton { background: transparent; border: 1px solid transparent; border-radius: 4px; padding: 3px; }
 QToolButton:hover { background: @hover; }

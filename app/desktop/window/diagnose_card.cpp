@@ -25,6 +25,7 @@ QString titleOf(const Json& finding) {
 
 QLabel* wrapped(QLabel* label) {
     label->setWordWrap(true);
+    label->setMinimumWidth(1);  // of the panel
     label->setTextInteractionFlags(Qt::TextSelectableByMouse);
     return label;
 }

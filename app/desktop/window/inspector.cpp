@@ -15,6 +15,7 @@
 #include "actions/run_actions.h"
 #include "theme/theme.h"
 #include "widgets/as_written.h"
+#include "widgets/flow_layout.h"
 #include "widgets/labels.h"
 #include "widgets/run_label.h"
 #include "widgets/scroll.h"
@@ -22,6 +23,8 @@
 
 namespace faceter::desktop {
 namespace {
+
+constexpr int widest_tag = 140, most_told = 500;
 
 QString valueText(const Json& value) { return value.is_string() ? qs(value.get<std::string>()) : qs(value.dump()); }
 
@@ -94,6 +97,7 @@ Inspector::Inspector(Workspace& workspace, QWidget* parent)
     run->setContentsMargins(0, 0, 0, 0);
     run->setSpacing(8);
     m_title->setWordWrap(true);
+    m_title->setMinimumWidth(1);  // a name without a space is cut instead of making all wider than the panel
     m_facts->setHorizontalSpacing(12);
     m_facts->setVerticalSpacing(6);
     m_facts->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
@@ -167,9 +171,7 @@ void Inspector::addRunPart(QWidget* part) {
 
 QWidget* Inspector::makeTagRow() {
     auto* row = new QWidget;
-    auto* layout = new QHBoxLayout(row);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(4);
+    new FlowLayout(row, 4);
     return row;
 }
 
@@ -297,14 +299,15 @@ void Inspector::showTags(const RunRow& run) {
     m_tags->setVisible(!tags.isEmpty());
     if (std::exchange(m_shownTags, tags) == tags) return;
     clearLayout(m_tags->layout());
+    const QFontMetrics metrics(Theme::plotFont());
     for (const QString& tag : tags) {
-        auto* button = new QPushButton(asWritten(tag) + QStringLiteral(" ×"));
+        auto* button = new QPushButton(asWritten(metrics.elidedText(tag, Qt::ElideMiddle, widest_tag)) + QStringLiteral(" ×"));
         button->setProperty("tag", true);
-        button->setToolTip(tr("Take this tag away"));
+        button->setAccessibleName(tag);
+        button->setToolTip(QStringLiteral("<qt>%1<br>%2</qt>").arg(tr("Take this tag away"), tag.left(most_told).toHtmlEscaped()));
         connect(button, &QPushButton::clicked, this, [this, tag] { m_workspace.actions().removeTag({m_shownRun}, tag); });
         m_tags->layout()->addWidget(button);
     }
-    static_cast<QHBoxLayout*>(m_tags->layout())->addStretch(1);
 }
 
 std::function<Inspector::RunAnswer(Store&)> Inspector::question() const {

@@ -16,6 +16,7 @@
 #include <QMessageBox>
 #include <QMimeData>
 #include <QPushButton>
+#include <QScreen>
 #include <QSettings>
 #include <QSplitter>
 #include <QStackedWidget>
@@ -41,6 +42,17 @@
 #include "workspace/workspace.h"
 
 namespace faceter::desktop {
+namespace {
+
+/// A screen at 200 % may be smaller than the usual size; off screen there is none.
+QSize firstSize() {
+    constexpr QSize usual(1280, 800);
+    const QScreen* display = QGuiApplication::primaryScreen();
+    if (!display || QGuiApplication::platformName() == QStringLiteral("offscreen")) return usual;
+    return usual.boundedTo(display->availableSize());
+}
+
+}  // namespace
 
 MainWindow::MainWindow(Workspace& workspace)
     : m_workspace(workspace),
@@ -350,7 +362,7 @@ void MainWindow::tabChosen(int index) {
     Page* page = makePage(index);
     const bool problem = page && !m_problem.isEmpty();
     m_stack->setCurrentWidget(problem ? m_problemPage : page ? static_cast<QWidget*>(page) : m_start);
-    m_inspector->setPagePart(page ? page->inspector() : nullptr);
+    m_inspector->setPagePart(page && !problem ? page->inspector() : nullptr);
     foldInspector();
     if (page && !problem) page->shown();
 }
@@ -416,7 +428,7 @@ void MainWindow::saveLayout() const {
 
 void MainWindow::restoreLayout() {
     const QSettings settings;
-    resize(1280, 800);
+    resize(firstSize());
     restoreGeometry(settings.value(QStringLiteral("window/geometry")).toByteArray());
     m_horizontal->restoreState(settings.value(QStringLiteral("window/horizontal")).toByteArray());
     m_vertical->restoreState(settings.value(QStringLiteral("window/vertical")).toByteArray());

@@ -2,6 +2,7 @@
 
 #include <QApplication>
 #include <QClipboard>
+#include <QDir>
 #include <QHBoxLayout>
 #include <QPushButton>
 #include <QVBoxLayout>
@@ -10,19 +11,30 @@
 #include "workspace/workspace.h"
 
 namespace faceter::desktop {
+namespace {
+
+/// False where the runs' own folder cannot be seen: moved, deleted, or on a disk that is not mounted.
+bool areRunsThere(const Workspace& workspace) {
+    return workspace.session() && QDir(QString::fromStdString((workspace.session()->folder() / "runs").string())).exists();
+}
+
+}  // namespace
 
 StoreProblemPage::StoreProblemPage(Workspace& workspace, const QString& message, QWidget* parent) : QWidget(parent) {
     setObjectName(QStringLiteral("storeProblemPage"));
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(24, 24, 24, 24);
     layout->setSpacing(8);
-    layout->addWidget(titleLabel(tr("The project's store cannot be read")));
+    const bool runsThere = areRunsThere(workspace);
+    layout->addWidget(titleLabel(runsThere ? tr("The project's store cannot be read") : tr("The project's folder is not there")));
     auto* text = plainLabel(message);
     text->setWordWrap(true);
     text->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
     layout->addWidget(text);
-    auto* comfort =
-        secondaryLabel(tr("Nothing is lost: the run folders are the record, and the store can be made again from them at any time."));
+    auto* comfort = secondaryLabel(
+        runsThere
+            ? tr("Nothing is lost: the run folders are the record, and the store can be made again from them at any time.")
+            : tr("It was moved, renamed or deleted, or its disk is not mounted. Bring it back and try again, or open it where it is."));
     comfort->setWordWrap(true);
     layout->addWidget(comfort);
     auto* row = new QHBoxLayout;
@@ -36,9 +48,10 @@ StoreProblemPage::StoreProblemPage(Workspace& workspace, const QString& message,
     add(tr("Try again"), [&workspace] {
         if (workspace.session()) workspace.session()->refresh();
     });
-    add(tr("Make the store anew"), [&workspace] {
-        if (workspace.session()) workspace.session()->rebuild();
-    })->setObjectName(QStringLiteral("rebuildStoreButton"));
+    if (runsThere)
+        add(tr("Make the store anew"), [&workspace] {
+            if (workspace.session()) workspace.session()->rebuild();
+        })->setObjectName(QStringLiteral("rebuildStoreButton"));
     add(tr("Copy details"), [message] { QApplication::clipboard()->setText(message); });
     row->addStretch(1);
     layout->addLayout(row);

@@ -181,6 +181,10 @@ class TestCurvePanels : public QObject {
         QVERIFY(!panel("lr")->view()->figure().series[0].raw.empty());
         type(dialog->findChild<QLineEdit*>("panelLow"), "nothing");
         QVERIFY(dialog->findChild<QLabel*>("panelProblem")->text().contains("nothing"));
+        for (const char* endless : {"-inf", "nan", "1e400"}) {
+            type(dialog->findChild<QLineEdit*>("panelLow"), endless);
+            QVERIFY2(dialog->findChild<QLabel*>("panelProblem")->text().contains(endless), endless);
+        }
         type(dialog->findChild<QLineEdit*>("panelLow"), "50");  // above its end; 5, on the way there, was not
         QVERIFY(!dialog->findChild<QLabel*>("panelProblem")->text().isEmpty());
         QTRY_VERIFY(isReady());

@@ -123,6 +123,25 @@ class TestExplorePage : public QObject {
         QVERIFY(!on.table()->hit(on.table()->index(0, 0))->isRelevant);
     }
 
+    void after_cancel_in_the_reading_of_a_set_a_typed_text_reads_it_again() {
+        Opened on(project_);
+        QVERIFY(on.opened);
+        auto* box = on.find<QComboBox>("exploreSet");
+        box->setFocus();
+        QTest::keyClick(box, Qt::Key_End);
+        on.find<QPushButton>("exploreCancel")->click();  // its texts have not come: no event was worked on
+        QVERIFY(on.ready());
+        QCOMPARE(on.table()->rowCount(), 0);
+        auto* text = on.find<QLineEdit>("exploreText");
+        text->setFocus();
+        text->selectAll();
+        QTest::keyClicks(text, QStringLiteral("a dog"));
+        QTest::keyClick(text, Qt::Key_Return);
+        QVERIFY(on.ready());
+        QTRY_VERIFY_WITH_TIMEOUT(on.table()->rowCount() > 0, patience_ms);
+        QCOMPARE(text->text(), QStringLiteral("a dog"));
+    }
+
     void an_example_is_found_and_chosen_by_keys() {
         Opened on(project_);
         QVERIFY(on.opened);

@@ -2,6 +2,7 @@
 #include <QListView>
 #include <QProcess>
 #include <QPushButton>
+#include <QStyleOption>
 #include <fstream>
 
 #include "desktop/facets/facets_project.h"
@@ -99,6 +100,17 @@ class TestFacets : public QObject {
         for (const QLabel* label : m_page->findChildren<QLabel*>())
             said |= label->isVisible() && label->text().contains(QStringLiteral("method: inter_task_similarity"));
         QVERIFY(said);
+    }
+    void the_baseline_is_written_whole_in_its_box() {
+        open();
+        pick("facetsBaseline", QStringLiteral("Mix"));
+        const QComboBox* combo = box("facetsBaseline");
+        QStyleOptionComboBox option;
+        option.initFrom(combo);
+        option.subControls = QStyle::SC_All;
+        const QRect edit = combo->style()->subControlRect(QStyle::CC_ComboBox, &option, QStyle::SC_ComboBoxEditField, combo);
+        const int icon = combo->iconSize().width() + 4, text = combo->fontMetrics().horizontalAdvance(combo->currentText());
+        QVERIFY2(edit.width() >= icon + text + 2, qPrintable(QStringLiteral("%1 px of %2").arg(edit.width()).arg(icon + text + 2)));
     }
     void names_of_pairs_are_whole_and_the_bar_takes_one_row() {
         open();

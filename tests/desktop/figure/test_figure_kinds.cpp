@@ -92,6 +92,18 @@ class TestFigureKinds : public QObject {
         }
     }
 
+    void a_wide_interval_behind_a_name_is_whole_in_the_legend() {
+        Figure figure = sample_bars(3);
+        figure.series[0].name = "a mixture  -12.34 [-143.82, 133.43]";
+        auto view = shown(figure, {440, 260});
+        QSet<int> columns;
+        for (int y = 0; y < view->plot()->height(); y += 2)
+            for (int x = 0; x < view->plot()->width(); ++x)
+                if (view->plot()->seriesLabelAt({static_cast<double>(x), static_cast<double>(y)}) == 0) columns << x;
+        const double whole = QFontMetricsF(view->plot()->plotStyle().font).horizontalAdvance(QString::fromStdString(figure.series[0].name));
+        QVERIFY2(columns.size() >= whole + 20, qPrintable(QString("%1 of %2 px").arg(columns.size()).arg(whole + 20)));  // 20: the swatch
+    }
+
     void numbers_on_an_axis_do_not_overlap_at_any_width() {
         for (int width = 180; width < 900; width += 60) {
             auto view = shown(sample_log_axes(), {width, 300});
@@ -105,6 +117,22 @@ class TestFigureKinds : public QObject {
                 end = x + half;
             }
         }
+    }
+
+    void a_low_plot_has_two_numbers_on_its_value_axis() {
+        int low = 0;
+        for (int height = 150; height <= 240; height += 10)
+            for (int span = 30; span < 100; span += 4) {
+                Figure figure = sample_lines(1);
+                figure.series[0] = {};
+                figure.series[0].x = {1, 2};
+                figure.series[0].y = {3.06, 3.06 + span / 100.0};
+                auto view = shown(figure, {400, height});
+                if (const int axis = view->plot()->axisRect()->height(); axis < 80 || axis > 110) continue;
+                ++low;
+                QVERIFY2(view->plot()->yAxis->tickVector().size() >= 2, qPrintable(QString("%1 px, span %2").arg(height).arg(span)));
+            }
+        QVERIFY(low > 0);
     }
 
     void long_names_of_categories_are_turned_or_cut_and_the_tooltip_has_them_whole() {

@@ -7,6 +7,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
+#include <QPlainTextEdit>
 #include <QPushButton>
 #include <QScrollBar>
 #include <QSignalSpy>
@@ -104,6 +105,27 @@ class TestRunsPage : public QObject {
     Q_OBJECT
 
   private Q_SLOTS:
+    void a_column_gets_wider_for_what_comes_later() {
+        Opened on;
+        on.page->resize(1600, 700);
+        on.page->setGrouping(GroupBy::fromId(QStringLiteral("seeds")));
+        const auto cut = [&] {
+            QStringList texts;
+            const QFontMetrics metrics(on.table->font());
+            for (int row = 0; row < on.model->rowCount(); ++row)
+                if (RunsDelegate::wantedWidth(on.model->index(row, 0), metrics) > on.table->columnWidth(0))
+                    texts << on.model->index(row, 0).data().toString();
+            return texts;
+        };
+        QCOMPARE(cut(), QStringList());
+        int group = 0;
+        while (group < on.model->rowCount() && !on.model->line(group).isGroup()) ++group;
+        on.clickLine(group);
+        QTest::keyClick(on.table, Qt::Key_Right);
+        QVERIFY(on.model->line(group + 1).isMember());
+        QCOMPARE(cut(), QStringList());
+    }
+
     void the_best_value_has_the_room_of_its_own_font() {
         Opened on;
         on.page->setGrouping({});
@@ -132,6 +154,11 @@ class TestRunsPage : public QObject {
             const int last = on.model->columnCount() - 1;
             QCOMPARE(on.model->columns()[static_cast<std::size_t>(last)].kind, RunColumn::Kind::time);
             QVERIFY(on.table->columnWidth(last) >= 100);
+            const QFontMetrics head(on.table->horizontalHeader()->font());
+            for (int column = 0; column < on.model->columnCount(); ++column) {
+                const QString title = on.model->columns()[static_cast<std::size_t>(column)].title();
+                QVERIFY2(on.table->columnWidth(column) >= head.horizontalAdvance(title) + 12, qPrintable(title));
+            }
         }
         on.table->horizontalHeader()->resizeSection(0, 700);  // a width that somebody chose is kept
         on.page->resize(900, 560);
@@ -300,6 +327,11 @@ class TestRunsPage : public QObject {
         QTest::keyClick(on.table, Qt::Key_N);
         auto* note = on.table->findChild<QInputDialog*>(QStringLiteral("noteDialog"));
         QVERIFY(note);
+        auto* text = note->findChild<QPlainTextEdit*>();
+        QTest::keyClicks(text, QStringLiteral("the one"));
+        QTest::keyClick(text, Qt::Key_Tab);
+        QCOMPARE(note->textValue(), QStringLiteral("the one"));
+        QVERIFY(qobject_cast<QPushButton*>(note->focusWidget()));
         note->setTextValue(QStringLiteral("the one to keep"));
         note->accept();
         QTRY_COMPARE(on.run(run).note, std::string("the one to keep"));

@@ -7,6 +7,7 @@
 #include <QPlainTextEdit>
 #include <QPointer>
 #include <QPushButton>
+#include <QScrollArea>
 #include <QSettings>
 #include <QTabBar>
 #include <QTabWidget>
@@ -98,6 +99,41 @@ class TestInspector : public QObject {
             return texts;
         };
         QTRY_COMPARE(shown(), QStringList{QStringLiteral("R&&D ×")});  // one is a mnemonic, drawn as a line under the next
+    }
+
+    void neither_many_tags_nor_a_long_one_make_the_inspector_wider() {
+        Opened on;
+        on.workspace.setCurrentRun(on.id(1));
+        auto* scroll = on.find<QWidget>("inspector")->findChild<QScrollArea*>();
+        QTRY_VERIFY_WITH_TIMEOUT(on.find<QLineEdit>("inspectorNewTag")->isVisible(), patience_ms);
+        for (const std::string& tag : {std::string("to repeat with more seeds"), std::string("candidate"), std::string("for the paper"),
+                                       std::string("checked by hand"), std::string(300, 'x')})
+            on.directory(1).append_user_event({{"tag", tag}});
+        on.workspace.session()->refresh();
+        const auto tags = [&] {
+            int count = 0;
+            for (const QPushButton* button : on.find<QWidget>("inspector")->findChildren<QPushButton*>())
+                count += button->property("tag").toBool();
+            return count;
+        };
+        QTRY_COMPARE_WITH_TIMEOUT(tags(), 5, patience_ms);
+        QTRY_COMPARE(scroll->widget()->width(), scroll->viewport()->width());
+    }
+
+    void a_long_name_makes_the_inspector_no_wider() {
+        Opened on;
+        const std::string longName(44, 'x');
+        std::string text = sample_experiment();
+        text.replace(text.find("Mix:"), 3, longName);
+        const Experiment experiment = parse_sample(text);
+        const RunDirectory run = RunDirectory::create(on.folder.path(), experiment, experiment.runs().back(), false);
+        QCOMPARE(run.info().variant, longName);
+        on.workspace.session()->refresh();
+        QTRY_COMPARE_WITH_TIMEOUT(on.workspace.runs()->runs.size(), std::size_t(6), patience_ms);
+        on.workspace.setCurrentRun(qs(run.info().id));
+        QTRY_VERIFY_WITH_TIMEOUT(on.find<QLineEdit>("inspectorNewTag")->isVisible(), patience_ms);
+        const auto* scroll = on.find<QWidget>("inspector")->findChild<QScrollArea*>();
+        QTRY_COMPARE(scroll->widget()->width(), scroll->viewport()->width());
     }
 
     void a_typed_note_is_kept_when_another_run_is_selected() {

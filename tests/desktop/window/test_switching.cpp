@@ -2,10 +2,12 @@
 #include <QPlainTextEdit>
 #include <QPointer>
 #include <QPushButton>
+#include <QScopeGuard>
 #include <QSemaphore>
 #include <QSettings>
 #include <QTableView>
 #include <QTest>
+#include <atomic>
 
 #include "actions/run_actions.h"
 #include "desktop/support/sample_project.h"
@@ -14,6 +16,8 @@
 #include "pages/curves/curve_panel.h"
 #include "pages/page.h"
 #include "record/launch.h"
+#include "store/sqlite.h"
+#include "store/store_errors.h"
 #include "support/fake_programs.h"
 #include "support/test.h"
 #include "window/main_window.h"
@@ -102,6 +106,22 @@ class TestSwitching : public QObject {
                           "kind: ssh\nhost: box\nfolder: " + (folder_.path() / "there").string() + "\nfaceter: faceter\n");
     }
     void init() { QSettings().clear(); }
+
+    void where_the_store_cannot_be_written_pages_get_what_the_list_shows() {
+        static std::atomic<bool> told;
+        told = false;
+        const auto restore = qScopeGuard([] { set_statement_hook({}); });
+        set_statement_hook([] {
+            if (!told.exchange(true)) throw Unwritable("the disk is full");
+        });
+        ProjectSession session(project("unwritable", 99).toStdString());
+        QTRY_COMPARE_WITH_TIMEOUT(session.runs()->runs.size(), std::size_t(5), patience_ms);
+        std::size_t scored = 0;
+        session.query([](Store& store) { return store.run_scores().runs.size(); })
+            .then(this, [&](std::size_t count) { scored = count; })
+            .onFailed([](const std::exception& error) { qWarning("%s", error.what()); });
+        QTRY_COMPARE_WITH_TIMEOUT(scored, std::size_t(5), patience_ms);
+    }
 
     void no_page_waits_for_ever_data() {
         QTest::addColumn<QString>("page");

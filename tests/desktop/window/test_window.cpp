@@ -345,6 +345,25 @@ class TestWindow : public QObject {
         QTRY_VERIFY(window.frontPage());
     }
 
+    void a_project_whose_folder_is_gone_is_not_offered_a_new_store() {
+        const fs::path path = project("gone"), away = path.string() + "-away";
+        Workspace workspace;
+        MainWindow window(workspace);
+        window.show();
+        QVERIFY(window.openPath(QString::fromStdString(path.string())));
+        QTRY_COMPARE_WITH_TIMEOUT(workspace.runs()->runs.size(), std::size_t(5), 10000);
+        fs::rename(path, away);
+        workspace.session()->refresh();
+        QTRY_VERIFY(window.findChild<QWidget*>("storeProblemPage"));
+        QVERIFY(!window.findChild<QPushButton*>("rebuildStoreButton"));
+        QStringList texts;
+        for (const QLabel* label : window.findChild<QWidget*>("storeProblemPage")->findChildren<QLabel*>()) texts << label->text();
+        QVERIFY2(texts.contains("The project's folder is not there"), qPrintable(texts.join("; ")));
+        fs::rename(away, path);
+        workspace.session()->refresh();
+        QTRY_VERIFY(window.frontPage());
+    }
+
     void a_torn_journal_is_named_in_a_line_that_can_be_dismissed() {
         const fs::path path = project("torn");
         const Project opened(path, false);

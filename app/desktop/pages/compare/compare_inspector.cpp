@@ -42,6 +42,7 @@ void CompareInspector::addHeading(const QString& text) {
 void CompareInspector::addText(const QString& text) {
     QLabel* label = secondaryLabel(text);
     label->setWordWrap(true);
+    label->setMinimumWidth(1);  // a name without a space makes the panel no wider
     label->setTextInteractionFlags(Qt::TextSelectableByMouse);
     m_layout->addWidget(label);
 }

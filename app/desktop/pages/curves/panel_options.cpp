@@ -9,13 +9,14 @@
 #include <QLocale>
 #include <QSlider>
 #include <QVBoxLayout>
+#include <cmath>
 
 #include "widgets/labels.h"
 
 namespace faceter::desktop {
 namespace {
 
-constexpr int narrowest = 380;
+constexpr int narrowest = 380, most_quoted = 40;
 
 enum Scale { as_page, linear, logarithmic };
 
@@ -23,11 +24,11 @@ std::optional<bool> scaleOf(const QComboBox* box) {
     return box->currentIndex() == as_page ? std::nullopt : std::optional(box->currentIndex() == logarithmic);
 }
 
-/// Nothing where no number stands.
+/// Nothing where no number stands, or one that no axis can end at (inf, nan).
 std::optional<double> numberIn(const QLineEdit* edit) {
     bool isNumber = false;
     const double value = QLocale::c().toDouble(edit->text().trimmed(), &isNumber);
-    return isNumber ? std::optional(value) : std::nullopt;
+    return isNumber && std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
 }  // namespace
@@ -106,7 +107,7 @@ void PanelOptions::check() {
     QString problem = patternProblem(patternsFrom(m_patterns->text()));
     for (const QLineEdit* end : {m_low, m_high})
         if (problem.isEmpty() && !end->text().trimmed().isEmpty() && !numberIn(end))
-            problem = tr("%1 is no number").arg(end->text().trimmed());
+            problem = tr("%1 is no number that an axis can end at").arg(end->text().trimmed().left(most_quoted));
     if (problem.isEmpty() && numberIn(m_low) && numberIn(m_high) && *numberIn(m_low) >= *numberIn(m_high))
         problem = tr("the axis ends where it begins, or before");
     m_problem->setText(problem);

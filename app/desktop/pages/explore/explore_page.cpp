@@ -405,15 +405,21 @@ void ExplorePage::showExamples() {
     QStringList texts;
     for (const QString& text : m_corpus->queries.isEmpty() ? m_corpus->documents : m_corpus->queries) texts << text.simplified();
     m_examples->setStringList(texts);
-    if (!texts.isEmpty()) m_list->setCurrentIndex(m_found->index(0, 0));  // something to look at from the start
+    const bool isAsked = !m_lastQuestion.is_null();
+    if (!texts.isEmpty() && !isAsked) m_list->setCurrentIndex(m_found->index(0, 0));  // something to look at from the start
 }
 
 void ExplorePage::typed() {
     m_pause.stop();
     const QString text = m_text->text().trimmed();
-    if (text.isEmpty() || !m_corpus) return;
-    m_list->clearSelection();
-    askNeighbours({{"text", text.toStdString()}});
+    if (text.isEmpty() || m_data->empty()) return;
+    const Json question = {{"text", text.toStdString()}};
+    if (m_corpus) {
+        m_list->clearSelection();
+        return askNeighbours(question);
+    }
+    if (!m_corpusQuery->isBusy()) chooseSet();  // its texts were cancelled, or their worker ended
+    m_lastQuestion = question;
 }
 
 void ExplorePage::askAgain() {

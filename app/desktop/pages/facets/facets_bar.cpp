@@ -16,6 +16,17 @@
 namespace faceter::desktop {
 namespace {
 
+/// Qt 6.4 counts neither the pixels that it leaves beside the text nor that it clips there: the last letter of the widest item was cut.
+class WholeTextBox : public QComboBox {
+  public:
+    using QComboBox::QComboBox;
+    QSize sizeHint() const override { return QComboBox::sizeHint() + QSize(beside_text, 0); }
+    QSize minimumSizeHint() const override { return QComboBox::minimumSizeHint() + QSize(beside_text, 0); }
+
+  private:
+    static constexpr int beside_text = 2;
+};
+
 QVariant keyData(const std::string& key) { return qs(key); }
 
 void choose(QComboBox* box, const std::string& key) { box->setCurrentIndex(std::max(0, box->findData(keyData(key)))); }
@@ -23,7 +34,7 @@ void choose(QComboBox* box, const std::string& key) { box->setCurrentIndex(std::
 }  // namespace
 
 QComboBox* FacetsBar::makeBox(const char* name, const QString& accessible, int widest) {
-    auto* box = new QComboBox(this);
+    auto* box = new WholeTextBox(this);
     box->setObjectName(QLatin1String(name));
     box->setAccessibleName(accessible);
     box->setSizeAdjustPolicy(QComboBox::AdjustToContents);
@@ -35,7 +46,7 @@ QComboBox* FacetsBar::makeBox(const char* name, const QString& accessible, int w
 FacetsBar::FacetsBar(QWidget* parent)
     : QWidget(parent),
       m_actions(new QWidget),
-      m_baseline(makeBox("facetsBaseline", tr("Baseline: the runs that the others are compared with"), 180)),
+      m_baseline(makeBox("facetsBaseline", tr("Baseline: the runs that the others are compared with"), 184)),
       m_second(makeBox("facetsSecond", tr("The runs that are compared with the baseline"), 160)),
       m_texts(makeBox("facetsTexts", tr("The texts that the analysis embedded"), 230)),
       m_test(makeBox("facetsTest", tr("The test behind p and stars"), 190)),

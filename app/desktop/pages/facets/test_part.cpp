@@ -15,14 +15,16 @@ TestPart::TestPart(QWidget* parent) : QWidget(parent), m_words(plainLabel()), m_
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(8);
     layout->addWidget(headingLabel(tr("Test")));
-    m_words->setWordWrap(true);
+    for (QLabel* label : {m_words, m_notes}) {
+        label->setWordWrap(true);
+        label->setMinimumWidth(1);  // a name without a space makes the panel no wider
+    }
     m_words->setObjectName(QStringLiteral("facetsTestWords"));
     layout->addWidget(m_words);
     m_switch->setProperty("link", true);
     m_switch->setObjectName(QStringLiteral("facetsSwitchTest"));
     m_switch->setCursor(Qt::PointingHandCursor);
     layout->addWidget(m_switch, 0, Qt::AlignLeft);
-    m_notes->setWordWrap(true);
     layout->addWidget(m_notes);
     connect(m_switch, &QPushButton::clicked, this, [this] { Q_EMIT testWanted(m_other); });
 }

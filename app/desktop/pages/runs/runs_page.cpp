@@ -139,7 +139,7 @@ void RunsPage::relayout() {
         showColumns(std::move(options.columns), std::move(layout));
     else
         m_table->keepingPlace([&] { m_model->show(m_answer.data, m_model->columns(), std::move(layout)); });
-    if (std::exchange(m_wantsWidths, m_model->rowCount() == 0)) m_table->fitWidths();
+    std::exchange(m_wantsWidths, m_model->rowCount() == 0) ? m_table->fitWidths() : m_table->widen();
     m_table->setSort(m_sort);
     m_stack->setCurrentWidget(m_answer.data->numRuns() == 0 ? static_cast<QWidget*>(m_empty) : m_content);
     showCounts();

@@ -21,19 +21,20 @@ namespace {
 
 constexpr int measured_lines = 100;
 constexpr int most_width = 300, most_name_width = 220, most_settings_width = 150;
+constexpr int title_margins = 14;
 
-/// How narrow a column of texts may get for the others' sake; numbers and states are never cut.
-int leastWidth(RunColumn::Kind kind, int wanted) {
+/// How narrow a column of texts may get for the others' sake; numbers, states and what stands above a column are never cut.
+int leastWidth(RunColumn::Kind kind, int wanted, int head) {
     switch (kind) {
         case RunColumn::Kind::name:
-            return std::min(wanted, 120);
+            return std::min(wanted, std::max(head, 120));
         case RunColumn::Kind::time:
-            return std::min(wanted, 132);
+            return std::min(wanted, std::max(head, 132));
         case RunColumn::Kind::key_settings:
         case RunColumn::Kind::point:
         case RunColumn::Kind::tags:
         case RunColumn::Kind::note:
-            return std::min(wanted, 72);
+            return std::min(wanted, std::max(head, 72));
         default:
             return wanted;
     }
@@ -150,12 +151,26 @@ int RunsView::wantedWidth(int column) const {
 
 /// Columns as wide as their texts; where they do not all fit, texts give way before a column goes behind the scroll bar.
 void RunsView::fitWidths() {
+    m_wanted.clear();
+    widen();
+}
+
+void RunsView::widen() {
+    const std::vector<int> before = m_wanted;
+    m_wanted.resize(static_cast<std::size_t>(m_model.columnCount()), 0);
+    for (std::size_t i = 0; i < m_wanted.size(); ++i) m_wanted[i] = std::max(m_wanted[i], wantedWidth(static_cast<int>(i)));
+    if (m_wanted != before) shareWidth();
+}
+
+void RunsView::shareWidth() {
+    const QFontMetrics head(horizontalHeader()->font());
     std::vector<int> widths, slack;
-    for (int column = 0; column < m_model.columnCount(); ++column) {
-        const RunColumn& what = m_model.columns()[static_cast<std::size_t>(column)];
+    for (std::size_t i = 0; i < m_wanted.size(); ++i) {
+        const RunColumn& what = m_model.columns()[i];
         const bool chosen = m_widths.contains(what.id());
-        widths.push_back(chosen ? m_widths.value(what.id()) : wantedWidth(column));
-        slack.push_back(chosen ? 0 : widths.back() - leastWidth(what.kind, widths.back()));
+        widths.push_back(chosen ? m_widths.value(what.id()) : m_wanted[i]);
+        const int title = head.horizontalAdvance(what.title()) + title_margins;
+        slack.push_back(chosen ? 0 : widths.back() - leastWidth(what.kind, widths.back(), title));
     }
     const int excess = std::accumulate(widths.begin(), widths.end(), 0) - viewport()->width();
     const int yielding = std::accumulate(slack.begin(), slack.end(), 0);

@@ -30,6 +30,8 @@ class RunsView : public DataTable {
     /// Widths that nobody set follow the content.
     void setWidths(const QHash<QString, int>& widths);
     void fitWidths();
+    /// Fits them again where something has come that is wider than all before; else no column moves.
+    void widen();
     void setSort(const SortBy& sort);
     void addCopyActions(QMenu& menu);
 
@@ -51,12 +53,14 @@ class RunsView : public DataTable {
     QModelIndex resumableAt(const QPoint& position) const;
     bool openCurrent(bool open);
     int wantedWidth(int column) const;
+    void shareWidth();
     void resetOrder();
     void sortClicked(int section, Qt::SortOrder order);
     void sortByCurrentColumn();
 
     RunsModel& m_model;
     QHash<QString, int> m_widths;  // those set by hand
+    std::vector<int> m_wanted;     // by column, the widest since the last fitting
     SortBy m_sort;
     bool m_fitting = false;
 };

@@ -2,6 +2,7 @@
 
 #include <QInputDialog>
 #include <QMenu>
+#include <QPlainTextEdit>
 #include <QSet>
 #include <algorithm>
 
@@ -193,6 +194,7 @@ void SelectionActions::askNote(const QStringList& runs) {
     QInputDialog* dialog = ask(m_table, QStringLiteral("noteDialog"), tr("Note"), label, before);
     dialog->setOption(QInputDialog::UsePlainTextEditForTextInput);
     dialog->setTextValue(before);
+    if (auto* text = dialog->findChild<QPlainTextEdit*>()) text->setTabChangesFocus(true);
     connect(dialog, &QInputDialog::textValueSelected, this, [this, runs, alike](const QString& text) {
         if (!alike) return text.isEmpty() ? void() : m_workspace.actions().addToNotes(runs, text);
         for (const QString& run : runs) m_workspace.actions().setNote(run, text);

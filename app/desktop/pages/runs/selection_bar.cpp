@@ -52,7 +52,7 @@ void SelectionBar::addButton(const QString& action, const QString& text) {
 void SelectionBar::show(int lines, int runs) {
     QString text = tr("Select runs to compare, resume or tag them");
     if (runs > 0) text = runs == 1 ? tr("1 run selected") : tr("%1 runs selected").arg(countText(runs));
-    if (lines > 0 && lines < runs) text += tr(" in %1 lines").arg(countText(lines));
+    if (lines > 0 && lines < runs) text += lines == 1 ? tr(" in 1 line") : tr(" in %1 lines").arg(countText(lines));
     static_cast<ElidedLabel*>(m_text)->setFullText(text);
 }
 
