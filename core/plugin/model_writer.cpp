@@ -51,9 +51,13 @@ void write_adapters(const fs::path& folder, const Encoder& encoder) {
 
 std::map<std::string, std::string> prompts_of_tasks(const EmbeddingModel& model) {
     std::map<std::string, std::string> prompts;
-    for (const Task& task : model.tasks)
-        for (const Role role : {Role::query, Role::document})
-            prompts[task.name + "." + std::string(role_name(role))] = model.route(task.name, role).instruction;
+    for (const Task& task : model.tasks) {
+        const std::string query = model.route(task.name, Role::query).instruction,
+                          document = model.route(task.name, Role::document).instruction;
+        prompts[task.name + ".query"] = query;
+        prompts[task.name + ".document"] = document;
+        if (query == document) prompts[task.name] = query;  // as the run's own commands name a task without roles
+    }
     return prompts;
 }
 

@@ -13,7 +13,7 @@ namespace faceter {
 /// their instructions as prompts, by "task.role".
 void write_model(const fs::path& folder, const EmbeddingModel& model);
 
-/// What stands in front of the texts of each of its tasks, by "task.role".
+/// What stands in front of the texts of each of its tasks, by "task.role", and by "task" where it is the same for both.
 std::map<std::string, std::string> prompts_of_tasks(const EmbeddingModel& model);
 
 /// Why the model is more than one dense encoder, as "it has ..."; empty: it is one, its blocks perhaps with token-routed experts.

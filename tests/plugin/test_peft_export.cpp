@@ -1,3 +1,4 @@
+#include "plugin/model_writer.h"
 #include "plugin/peft_export.h"
 
 #include <cstdlib>
@@ -60,6 +61,12 @@ class TestPeftExport : public QObject {
     void the_base_has_the_prompts_of_all_tasks() {
         const Json prompts = read_json(peft_->base_folder() / "config_sentence_transformers.json").at("prompts");
         QCOMPARE(prompts, Json::parse(R"({"retrieval.document": "answer: ", "retrieval.query": "search: "})"));
+    }
+    void a_task_of_one_instruction_is_a_prompt_by_its_own_name_as_well() {
+        model_->routes[{"retrieval", Role::document}].instruction = "search: ";
+        const std::map<std::string, std::string> wanted = {
+            {"retrieval", "search: "}, {"retrieval.document", "search: "}, {"retrieval.query", "search: "}};
+        QVERIFY(prompts_of_tasks(*model_) == wanted);
     }
     void a_flipped_weight_of_an_adapter_is_refused_and_its_name_said() {
         flip_a_weight(peft_->adapter_folder(1));
