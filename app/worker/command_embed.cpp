@@ -92,7 +92,7 @@ int embed(const EmbedCommand& options) {
     const std::uint64_t count = count_texts(options);
     TextChunks chunks(options.input, options.jsonl);
     OpenedModel opened = open_model(options.model, true);
-    if (!options.model.instruction) note_missing_task(options.model, opened);
+    if (!options.model.instruction) note_missing_task(options.model, opened, opened.route.routed);
     prepare_to_embed(opened, options.model, true);
     VectorFiles out(options, opened.model->dim(), opened.model->folder.normalize, static_cast<std::int64_t>(count));
     ProgressLine progress("embed", count, "texts");

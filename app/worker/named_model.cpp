@@ -27,7 +27,7 @@ Route instruction_route(const EmbeddingModel& model, const std::string& instruct
         if (found && (found->path != route.path || found->encoder != route.encoder))
             throw usage_error("--instruction {} is that of several tasks, each with a part of the model of its own; name one by --task",
                               faceter::quoted(instruction));
-        found = &route;
+        if (!found) found = &route;  // a query's, where the roles differ in being routed alone
     }
     return found ? *found : Route{instruction, 0, Path{}, model.router != nullptr};
 }
@@ -150,12 +150,12 @@ OpenedModel open_model(const ModelOptions& options, bool with_route) {
     return opened;
 }
 
-void note_missing_task(const ModelOptions& options, const OpenedModel& opened) {
+void note_missing_task(const ModelOptions& options, const OpenedModel& opened, bool routed) {
     if (!opened.run || !options.task.empty()) return;
     bool instructed = false, parted = false;
     for (const auto& [key, route] : opened.model->routes) {
         instructed = instructed || !route.instruction.empty();
-        parted = parted || route.path != Path{} || route.routed;
+        parted = parted || route.path != Path{} || (route.routed && !routed);
     }
     std::vector<std::string_view> lacks;
     if (instructed) lacks.push_back("no instruction stands in front of the texts");

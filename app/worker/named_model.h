@@ -37,8 +37,8 @@ bool has_task_route(const EmbeddingModel& model, const std::string& task);
 /// --instruction.
 OpenedModel open_model(const ModelOptions& options, bool with_route);
 /// Says on standard error what the texts of a run's tasks have and those without --task lack: instructions, parts of the model. It may be
-/// meant.
-void note_missing_task(const ModelOptions& options, const OpenedModel& opened);
+/// meant. `routed`: the run's router chooses for them all the same.
+void note_missing_task(const ModelOptions& options, const OpenedModel& opened, bool routed);
 /// Lays its products out as --compute says, and warns where that is no faster here. `release_weights`: only that stays in memory; the
 /// model's fingerprint can then not be asked for.
 ComputeReport prepare_to_embed(OpenedModel& opened, const ModelOptions& options, bool release_weights);

@@ -225,8 +225,15 @@ class Resolver {
         return settled;
     }
 
+    /// Each point of a sweep is checked by itself; the file as it stands need not be one.
+    bool is_swept(const std::string& where, const std::string& key) const {
+        const YamlNode* sweep = root_.find("sweep");
+        return sweep && sweep->kind == YamlNode::Kind::map && sweep->find(where + "." + key);
+    }
+
     void above_another(const Field& field, const Json& method, const YamlNode& node, const std::string& where) {
         if (field.not_above.empty() || !method[field.key].is_number()) return;
+        if (is_swept(where, field.key) || is_swept(where, field.not_above)) return;
         const Json most = json_or<Json>(method, field.not_above, Json(), where);
         if (most.is_number() && method[field.key].get<double>() > most.get<double>())
             problem(node.find(field.key) ? node.find(field.key) : &node,
@@ -238,6 +245,7 @@ class Resolver {
     void unknown_names(const Field& field, const Json& method, const YamlNode& node, const std::string& where) {
         const bool is_read = field.names_where.empty() || has_value(method, field.names_where, where);
         if (field.names.empty() || field.names.front() == layer_names || !is_read || !settings_["tasks"].is_object()) return;
+        if (is_swept(where, field.key) || is_swept(where, field.names_where.substr(0, field.names_where.find('=')))) return;
         const KnownNames known(field, method, settings_["tasks"]);
         const Json& value = method[field.key];
         const YamlNode* own = node.find(field.key);
@@ -282,6 +290,7 @@ class Resolver {
             for (const Need& need : field.needed) {
                 const Field* other = schema.find(need.setting);
                 if (!other || json_or<Json>(method, field.key, Json(), where) != Json(need.value)) continue;
+                if (is_swept(where, field.key) || is_swept(where, need.setting)) continue;
                 if (json_or<Json>(method, need.setting, other->default_value, where) != other->default_value) continue;
                 problem(node.find(field.key) ? node.find(field.key) : &node,
                         fmt::format("{}.{} is {} and needs {}.{}: {}", where, field.key, need.value, where, need.setting, need.reason));

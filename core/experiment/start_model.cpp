@@ -24,8 +24,35 @@ struct StartModel {
     AdapterModules layers;
 };
 
+bool has_router(const ModelFolder& folder) { return fs::exists(folder.folder / "router.json"); }
+
+/// Asked of experiments alone: runs were begun from the model beneath such gates, and go on.
+const char* gates_of(const ModelFolder& folder) { return has_router(folder) ? "gates that a router chooses from" : nullptr; }
+
+/// What a model has more than one of; null for one encoder that embeds every text alike.
+const char* several_of(const ModelFolder& folder) {
+    if (!folder.description) return nullptr;
+    const ModelDescription& model = *folder.description;
+    if (model.has_task_experts()) return "task experts";
+    if (model.num_encoders > 1) return "an encoder a task";
+    return model.adapters.empty() ? nullptr : "adapters a task";
+}
+
+/// What to do in the place of naming such a model; a router's export for one task has its gates all the same.
+std::string instead_of(const ModelFolder& folder, std::string_view use) {
+    return has_router(folder) ? fmt::format("{} the model that its gates were trained on", use)
+                              : fmt::format("export one of its tasks (faceter export RUN DIR --task TASK) and {} that", use);
+}
+
+void refuse_several(const ModelFolder& folder, const char* several) {
+    if (several)
+        throw settings_error("{}: has {}, and a run starts from one model; {}", folder.folder.string(), several,
+                             instead_of(folder, "start from"));
+}
+
 StartModel looked_at(const std::string& name, const fs::path& relative_to, std::vector<std::string>& remarks) {
     ModelFolder folder = ModelFolder::open(resolve_named_model(name, relative_to));
+    refuse_several(folder, gates_of(folder));
     check_start_model(folder);
     for (std::string& remark : check_model(folder)) remarks.push_back(std::move(remark));
     if (folder.config.contains("lora_adaptations"))
@@ -108,28 +135,11 @@ std::vector<std::string> teachers_of(const Json& settings) {
     return names;
 }
 
-bool has_router(const ModelFolder& folder) { return fs::exists(folder.folder / "router.json"); }
-
-/// What a model has more than one of; null for one encoder that embeds every text alike.
-const char* several_of(const ModelFolder& folder) {
-    if (has_router(folder)) return "gates that a router chooses from";
-    if (!folder.description) return nullptr;
-    const ModelDescription& model = *folder.description;
-    if (model.has_task_experts()) return "task experts";
-    if (model.num_encoders > 1) return "an encoder a task";
-    return model.adapters.empty() ? nullptr : "adapters a task";
-}
-
-/// What to do in the place of naming such a model; a router's export for one task has its gates all the same.
-std::string instead_of(const ModelFolder& folder, std::string_view use) {
-    return has_router(folder) ? fmt::format("{} the model that its gates were trained on", use)
-                              : fmt::format("export one of its tasks (faceter export RUN DIR --task TASK) and {} that", use);
-}
-
 void check_teacher(const std::string& name, const fs::path& relative_to) {
     try {
         const ModelFolder folder = ModelFolder::open(resolve_named_model(name, relative_to));
-        if (const char* several = several_of(folder))
+        const char* gates = gates_of(folder);
+        if (const char* several = gates ? gates : several_of(folder))
             throw settings_error("{}: has {}, and a teacher is one model; {}", folder.folder.string(), several, instead_of(folder, "name"));
     } catch (const Error& error) {
         throw Error(error.code(), fmt::format("teacher {}: {}", faceter::quoted(name), error.what()));
@@ -138,11 +148,7 @@ void check_teacher(const std::string& name, const fs::path& relative_to) {
 
 }  // namespace
 
-void check_start_model(const ModelFolder& folder) {
-    if (const char* several = several_of(folder))
-        throw settings_error("{}: has {}, and a run starts from one model; {}", folder.folder.string(), several,
-                             instead_of(folder, "start from"));
-}
+void check_start_model(const ModelFolder& folder) { refuse_several(folder, several_of(folder)); }
 
 void check_max_length(const Json& settings, const ModelFolder& folder, const std::string& name) {
     const auto longest = json_or<std::size_t>(settings, "max_length", 0, name);

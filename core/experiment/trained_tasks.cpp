@@ -19,7 +19,7 @@ class Check {
         : run_(run), training_(variant.training), catalogue_(catalogue), file_(file), tasks_(run.settings.at("tasks")) {}
 
     void part(const Json& recipe) {
-        const auto name = json_at<std::string>(recipe, "name", "stages");
+        const auto name = json_or<std::string>(recipe, "name", "", "stages");
         place_ = name.empty() ? "" : fmt::format(" in stage '{}'", name);
         tokens(recipe);
         const bool alone = is_alone(training_, run_.settings.at("variant"));

@@ -33,9 +33,8 @@ struct WithoutOrders final : c10::WarningHandler {
     }
 };
 
-/// The same bits from the same run: sums in an order of their own wherever CUDA's operators have one, ahead of anything that opens them.
+/// The same bits from the same run: sums in an order of their own wherever CUDA's operators have one.
 void keep_orders() {
-    ::setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", 0);
     at::globalContext().setDeterministicAlgorithms(true, /*warn_only=*/true);
     at::globalContext().setDeterministicFillUninitializedMemory(false);
     static WithoutOrders handler;
@@ -49,7 +48,7 @@ const std::optional<std::string>& why_no_cuda() {
         const fs::path file = torch_cuda_file();
         if (!fs::exists(file))
             return file.string() + " is missing; run packaging/setup.sh --cuda, or give the bundle a torch with CUDA (--torch DIR)";
-        keep_orders();
+        ::setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", 0);  // of keep_orders(), read as it opens
         if (!::dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL))
             return file.string() + " cannot be loaded: " + ::dlerror();  // operators register as it opens
         if (at::accelerator::deviceCount() < 1) return "the NVIDIA driver shows no GPU; look at nvidia-smi and CUDA_VISIBLE_DEVICES";
@@ -76,6 +75,7 @@ c10::Device choose_device(const std::string& wanted, int local_rank, int local_s
         throw settings_error("{} processes on this machine share {} GPUs; start one a GPU (--devices {})", local_size, count, count);
     const auto index = static_cast<c10::DeviceIndex>(local_rank % count);  // a launcher may show every process its own GPU only
     at::accelerator::setDeviceIndex(index);
+    if (!registered) keep_orders();
     return {registered.value_or(c10::kCUDA), index};
 }
 
