@@ -198,6 +198,14 @@ class TestExperiment : public QObject {
         EXPECT_ERROR(parse(", chosen: 5"), "/base/quick.yaml:12:", "variants.Mix.chosen is 5, more than variants.Mix.experts, which is 4");
         EXPECT_ERROR(parse(", chosen: 3, experts: 2"), "variants.Mix.chosen is 3");
         for (const char* right : {"", ", chosen: 4", ", chosen: 5, experts: 5"}) QVERIFY(!parse(right).empty());
+        const auto swept = [&](const std::string& experts) {
+            return Experiment::parse(with(sample, "{method: mixture, placement: every_other}", "{method: routed, chosen: 5}") +
+                                         "sweep: {variants.Mix.experts: " + experts + "}\n",
+                                     "/base/quick.yaml", catalogue, {})
+                .runs();
+        };
+        QVERIFY(!swept("[5, 6]").empty());  // the file by itself has four
+        EXPECT_ERROR(swept("[3, 6]"), "variants.Mix.chosen is 5, more than variants.Mix.experts, which is 3");
     }
     void names_that_are_not_there_are_refused_with_those_that_are() {
         Catalogue catalogue = sample_catalogue();

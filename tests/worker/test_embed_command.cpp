@@ -142,6 +142,18 @@ class TestEmbedCommand : public QObject {
         says(said, "is that of several tasks, each with a part of the model of its own; name one by --task");
         QCOMPARE(said_with_run("kept-mote-s1-20261123-013413-fb01", files + QStringList{"--instruction", "bedo "}).first, 0);
     }
+    void an_instruction_of_a_routed_run_is_routed_as_its_task_is() {
+        write_texts("run.txt", 5);
+        const auto embedded = [&](const QStringList& more) {
+            const QStringList files{"--output", QString::fromStdString(in("run.npy")), QString::fromStdString(in("run.txt"))};
+            const auto [code, said] = said_with_run("kept-gates-s1-20261123-013413-157a", files + more);
+            return code == 0 && said.find("none of the tasks'") == std::string::npos ? numbers_in<float>(in("run.npy"))
+                                                                                     : std::vector<float>();
+        };
+        const auto by_task = embedded({"--task", "classification"});
+        QVERIFY(!by_task.empty() && by_task != embedded({}));
+        QCOMPARE(embedded({"--instruction", "bedo "}), by_task);
+    }
     void texts_that_are_cut_are_counted() {
         write_file_atomic(in("lengths.txt"), "a\na cat\na cat and a dog and a cat and a dog\na cat number 1 of all\n");
         const auto said = [&](const QStringList& more) {
