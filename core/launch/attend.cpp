@@ -27,6 +27,7 @@ int attend_run(const fs::path& folder, int ranks) {
     const RunDirectory run(folder);
     install_stop_handlers();
     if (run.requested("stop")) return static_cast<int>(ExitCode::stopped);  // asked for while it waited
+    if (read_state(run).phase == RunPhase::done) return 0;                  // requeued behind its end
     RunProcesses processes(run, worker_program().string(), ranks);
     while (!processes.over()) {
         int status = 0;

@@ -85,6 +85,7 @@ class Supervisor {
 
     /// It waits for this process no more, and its state must not say so: another may start it.
     static void let_go(const RunDirectory& run) {
+        if (run.attempts().empty()) return;  // nothing tells that it failed: that what should start it is gone must be seen
         const auto supervisor = read_supervisor(run);
         if (supervisor && supervisor->to_json() == ProcessIdentity::own().to_json()) remove_file(run.control() / "supervisor.json");
     }

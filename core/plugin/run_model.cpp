@@ -8,6 +8,7 @@
 #include "checkpoint/hub.h"
 #include "common/atomic_file.h"
 #include "common/error.h"
+#include "common/in_place.h"
 #include "common/strings.h"
 #include "experiment/start_model.h"
 #include "model/task_adapters.h"

@@ -10,6 +10,7 @@
 
 #include "common/error.h"
 #include "common/hash.h"
+#include "common/in_place.h"
 #include "common/printable.h"
 #include "common/strings.h"
 #include "common/untrusted_json.h"

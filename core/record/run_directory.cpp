@@ -9,6 +9,7 @@
 #include <fmt/chrono.h>
 
 #include "common/error.h"
+#include "common/in_place.h"
 #include "common/lock_file.h"
 #include "common/strings.h"
 #include "common/untrusted_json.h"
@@ -113,15 +114,6 @@ void write_json(const fs::path& folder, std::string_view name, const Json& json)
 }
 
 }  // namespace
-
-void check_in_place(const fs::path& part) {
-    std::error_code ignored;
-    if (fs::status(part, ignored).type() == fs::file_type::not_found)
-        throw failure(
-            "{}: the run's folder was moved or removed while the run was at work; this attempt ends, and 'faceter resume' goes on "
-            "where the folder is now",
-            part.string());
-}
 
 std::string RunInfo::group() const {
     const std::string base = experiment + "/" + variant;

@@ -92,10 +92,6 @@ class RunDirectory {
     RunInfo info_;
 };
 
-/// Throws where a part of a run is not there any more: the run was moved or removed while it is at work. What would be written from here on
-/// would lie in a new folder at the old place, and the record would say of the moved run that it is whole.
-void check_in_place(const fs::path& part);
-
 struct TrashedRun {
     RunInfo info;
     double when = 0;  ///< seconds since 1970

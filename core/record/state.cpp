@@ -76,11 +76,18 @@ std::uint64_t inode_of(const fs::path& folder) {
     return ::stat(folder.c_str(), &info) == 0 ? info.st_ino : 0;
 }
 
+fs::path without_links(const fs::path& folder) {
+    std::error_code error;
+    fs::path whole = fs::weakly_canonical(folder, error);
+    return error ? folder : whole;
+}
+
 /// A folder that was moved, or is reached by a link, is the same; some file systems number it anew, at its place. Older versions wrote
 /// neither.
 bool is_of_another_folder(const Json& supervisor, const RunDirectory& run) {
     const auto folder = member(supervisor, "run", std::string());
-    return !folder.empty() && folder != run.folder().string() && member(supervisor, "inode", std::uint64_t{0}) != inode_of(run.folder());
+    return !folder.empty() && folder != without_links(run.folder()).string() &&
+           member(supervisor, "inode", std::uint64_t{0}) != inode_of(run.folder());
 }
 
 }  // namespace
@@ -128,7 +135,7 @@ std::optional<WorkerExit> read_worker_exit(const RunDirectory& run, int attempt)
 void write_supervisor(const RunDirectory& run, const ProcessIdentity& process) {
     make_directories(run.control());
     Json json = process.to_json();
-    json["run"] = run.folder().string();
+    json["run"] = without_links(run.folder()).string();
     json["inode"] = inode_of(run.folder());
     write_file_atomic(run.control() / "supervisor.json", json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
@@ -190,8 +197,8 @@ void RunFollower::update(const std::function<void(const JournalEvent&)>& seen) {
     if (!fs::exists(file, ignored)) return;
     JournalReader journal(file, offset_, next_seq_);
     while (const auto event = journal.next()) {
-        take(*event);
         offset_ = journal.valid_bytes();
+        take(*event);
         if (seen) seen(*event);
     }
 }

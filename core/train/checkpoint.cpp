@@ -9,8 +9,8 @@
 #include "checkpoint/safetensors.h"
 #include "common/error.h"
 #include "common/file_hash.h"
+#include "common/in_place.h"
 #include "common/strings.h"
-#include "record/run_directory.h"
 #include "train/process_group.h"
 
 namespace faceter {

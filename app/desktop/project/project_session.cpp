@@ -4,6 +4,7 @@
 
 #include "project/cluster_thread.h"
 #include "project/ingest_thread.h"
+#include "store/store_errors.h"
 
 namespace faceter::desktop {
 
@@ -64,8 +65,15 @@ void ProjectSession::deleteWhenEnded() {
 }
 
 Store& ProjectSession::store() {
+    if (m_store && !m_fileLacks && m_store->file().empty()) m_store.reset();  // the file has all again
     if (!m_store) m_store = std::make_unique<Store>(m_folder);
-    if (m_fileLacks) m_store->ingest_changed([this](std::size_t, std::size_t) { return !m_retired; });  // what it is told is told already
+    if (!m_fileLacks) return *m_store;
+    const auto goOn = [this](std::size_t, std::size_t) { return !m_retired; };
+    try {
+        m_store->ingest_changed(goOn);  // what it is told is told already
+    } catch (const Unwritable&) {
+        m_store->ingest_all(goOn);  // goes on in memory
+    }
     return *m_store;
 }
 

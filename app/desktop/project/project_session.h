@@ -18,8 +18,8 @@ class ClusterThread;
 class IngestThread;
 
 /// An open project. Pages ask its store through query(), which runs on the one store thread; a second thread takes in what grows in the run
-/// directories, and a third asks clusters and other machines about runs that are there. Nothing here blocks the thread of the interface,
-/// and no page touches SQLite or a process itself.
+/// directories, and the store thread as well while the store's file cannot be written, and a third asks clusters and other machines about
+/// runs that are there. Nothing here blocks the thread of the interface, and no page touches SQLite or a process itself.
 class ProjectSession : public QObject {
     Q_OBJECT
   public:

@@ -307,17 +307,17 @@ void HttpServer::State::Connection::watch_client(const std::shared_ptr<Exchange>
         self->stream_.socket().non_blocking(true, peeked);
         const std::size_t bytes = self->stream_.socket().receive(asio::buffer(&byte, 1), tcp::socket::message_peek, peeked);
         if (bytes > 0 || peeked == asio::error::would_block) return;  // it asks again already
-        if (peeked != asio::error::eof) return self->close();
+        if (peeked != asio::error::eof || self->version_ < 11) return self->close();
         self->ask_whether_gone(exchange);
     });
 }
 
 /// A client that ended its side may have hung up, or wait for its answer (RFC 9112, section 9.6). An interim answer, which one that waits
-/// skips (RFC 9110, section 15.2), is reset by the system of one that has hung up. HTTP/1.0 has none: such a client gets its answer.
+/// skips (RFC 9110, section 15.2), is reset by the system of one that has hung up. HTTP/1.0 has none: its clients have hung up.
 void HttpServer::State::Connection::ask_whether_gone(const std::shared_ptr<Exchange>& exchange) {
     constexpr std::string_view go_on = "HTTP/1.1 100 Continue\r\n\r\n";
     error_code error;
-    const std::size_t sent = version_ < 11 ? 0 : stream_.socket().send(asio::buffer(go_on), 0, error);
+    const std::size_t sent = stream_.socket().send(asio::buffer(go_on), 0, error);
     if ((error && error != asio::error::would_block) || (sent > 0 && sent < go_on.size())) return close();
     stream_.socket().async_wait(tcp::socket::wait_error, [self = shared_from_this(), exchange](error_code failed) {
         if (!failed && self->exchange_ == exchange) self->close();
