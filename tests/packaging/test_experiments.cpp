@@ -43,7 +43,7 @@ void put_made_data(const fs::path& path) {
 fs::path recipe_with_made_data(const fs::path& recipe, const fs::path& folder, const fs::path& model) {
     const fs::path copy = folder / "experiments/with_your_data" / recipe.filename();
     const std::string content = read_file(recipe);
-    put(copy, std::regex_replace(content, std::regex(R"(matryoshka_dims: \[[0-9, ]+\])"), "matryoshka_dims: [16, 8]"));  // of a small model
+    put(copy, std::regex_replace(content, std::regex(R"((matryoshka_dims|prefixes): \[[0-9, ]+\])"), "$1: [16, 8]"));  // of a small model
     put(folder / "mteb/stsbenchmark/test.jsonl", R"({"sentence1": "a", "sentence2": "b", "score": 1})"
                                                  "\n");
     put_beir_folder(folder / "beir/scifact");
