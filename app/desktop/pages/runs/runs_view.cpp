@@ -21,20 +21,19 @@ namespace {
 
 constexpr int measured_lines = 100;
 constexpr int most_width = 300, most_name_width = 220, most_settings_width = 150;
-constexpr int title_margins = 14;
 
-/// How narrow a column of texts may get for the others' sake; numbers, states and what stands above a column are never cut.
-int leastWidth(RunColumn::Kind kind, int wanted, int head) {
+/// How narrow a column of texts may get for the others' sake; numbers and states are never cut.
+int leastWidth(RunColumn::Kind kind, int wanted) {
     switch (kind) {
         case RunColumn::Kind::name:
-            return std::min(wanted, std::max(head, 120));
+            return std::min(wanted, 120);
         case RunColumn::Kind::time:
-            return std::min(wanted, std::max(head, 132));
+            return std::min(wanted, 132);
         case RunColumn::Kind::key_settings:
         case RunColumn::Kind::point:
         case RunColumn::Kind::tags:
         case RunColumn::Kind::note:
-            return std::min(wanted, std::max(head, 72));
+            return std::min(wanted, 72);
         default:
             return wanted;
     }
@@ -163,14 +162,12 @@ void RunsView::widen() {
 }
 
 void RunsView::shareWidth() {
-    const QFontMetrics head(horizontalHeader()->font());
     std::vector<int> widths, slack;
     for (std::size_t i = 0; i < m_wanted.size(); ++i) {
         const RunColumn& what = m_model.columns()[i];
         const bool chosen = m_widths.contains(what.id());
         widths.push_back(chosen ? m_widths.value(what.id()) : m_wanted[i]);
-        const int title = head.horizontalAdvance(what.title()) + title_margins;
-        slack.push_back(chosen ? 0 : widths.back() - leastWidth(what.kind, widths.back(), title));
+        slack.push_back(chosen ? 0 : widths.back() - leastWidth(what.kind, widths.back()));
     }
     const int excess = std::accumulate(widths.begin(), widths.end(), 0) - viewport()->width();
     const int yielding = std::accumulate(slack.begin(), slack.end(), 0);
