@@ -68,14 +68,7 @@ class TestGpu : public QObject {
     void steps_from_every_start_model_equal_those_of_the_processor() {
         QFETCH(QString, fixture);
         QFETCH(int, method);
-        const Method& one = methods[static_cast<std::size_t>(method)];
-        const Trained far = trained(one, fixture.toStdString(), gpu().device);
-        const InForm in_form(OpsForm::device);
-        const Trained here = trained(one, fixture.toStdString(), c10::kCPU);
-        QCOMPARE(far.refused, here.refused);
-        if (!here.refused.empty()) QSKIP(here.refused.c_str());
-        QVERIFY(largest_difference(far.losses, here.losses) < 1e-8);
-        QVERIFY(largest_difference(far.weights, here.weights) < 1e-8);
+        require_steps_of_the_processor(method, fixture.toStdString(), gpu().device);
     }
     /// Through the attention of variable lengths and the grouped product.
     void gradients_in_bfloat16_are_those_in_float32_but_for_rounding_data() { every_kind(); }
@@ -83,30 +76,17 @@ class TestGpu : public QObject {
         QFETCH(QString, family);
         QFETCH(QString, kind);
         const PackedBatch batch = some_batch({0, 0, 0, 0});
-        const auto trained = [](const Encoder& one) { return one.parameters(); };
-        const auto pass = [&](const Encoder& one) { return loss_of(one, batch); };
-        std::vector<std::string> names;
-        std::vector<at::Tensor> exact, got;
-        std::vector<std::vector<at::Tensor>> moved;
         std::unique_ptr<Encoder> far;
-        {
+        const ExactGradients exact = [&] {
             const InForm in_form(OpsForm::device);
             const auto encoder = encoder_that_chooses_alike(family.toStdString(), kind.toStdString(), batch);
-            for (const Parameter& p : encoder->parameters()) names.push_back(p.name);
-            exact = gradients_of(*encoder, pass, trained);
-            for (std::uint64_t seed = 1; seed <= 3; ++seed) {
-                const auto copy = encoder->clone();
-                move_weights(*copy, last_place_bf16, seed);
-                copy->require_grad(true);
-                moved.push_back(gradients_of(*copy, pass, trained));
-            }
             far = encoder->clone();
-        }
+            return ExactGradients(*encoder, batch);
+        }();
         far->move_to(gpu().device);
         far->require_grad(true);
         loss_of(*far->lowered(at::kBFloat16), batch).backward();
-        for (const Parameter& p : far->parameters()) got.push_back(p.tensor.grad().defined() ? p.tensor.grad().cpu() : at::Tensor());
-        QCOMPARE(beyond_rounding(names, got, exact, moved, last_place_bf16, 2), std::string());
+        QCOMPARE(exact.differs(gradients_now(*far)), std::string());
     }
     /// What the GPU draws, and the order in which it adds up, are its own: but the same again.
     void steps_with_dropout_are_the_same_again_data() { every_method(); }

@@ -1,4 +1,3 @@
-#include "support/ops_forms.h"
 #include "training.h"
 
 using namespace faceter;
@@ -14,14 +13,7 @@ class TestPretendFamilies : public QObject {
         NEED_SHARED();
         QFETCH(QString, fixture);
         QFETCH(int, method);
-        const Method& one = methods[static_cast<std::size_t>(method)];
-        const Trained far = trained(one, fixture.toStdString(), pretend::device());
-        const InForm in_form(OpsForm::device);
-        const Trained here = trained(one, fixture.toStdString(), c10::kCPU);
-        QCOMPARE(far.refused, here.refused);
-        if (!here.refused.empty()) QSKIP(here.refused.c_str());
-        QVERIFY(largest_difference(far.losses, here.losses) < 1e-8);
-        QVERIFY(largest_difference(far.weights, here.weights) < 1e-8);
+        require_steps_of_the_processor(method, fixture.toStdString(), pretend::device());
     }
 };
 

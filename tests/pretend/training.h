@@ -2,6 +2,7 @@
 #include "common/error.h"
 #include "plugin/loader.h"
 #include "plugin/registry.h"
+#include "support/ops_forms.h"
 #include "support/pretend_device/pretend.h"
 #include "support/tensors.h"
 #include "support/test.h"
@@ -188,6 +189,18 @@ inline double largest_difference(const std::vector<at::Tensor>& a, const std::ve
 }
 inline double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
     return largest_difference(std::vector<at::Tensor>{at::tensor(a, at::kDouble)}, std::vector<at::Tensor>{at::tensor(b, at::kDouble)});
+}
+
+/// Two steps there are those here. A method that refuses a start model does so on both.
+inline void require_steps_of_the_processor(int method, const std::string& fixture, const c10::Device& device) {
+    const Method& one = methods[static_cast<std::size_t>(method)];
+    const Trained far = trained(one, fixture, device);
+    const InForm in_form(OpsForm::device);
+    const Trained here = trained(one, fixture, c10::kCPU);
+    QCOMPARE(far.refused, here.refused);
+    if (!here.refused.empty()) QSKIP(here.refused.c_str());
+    QVERIFY(largest_difference(far.losses, here.losses) < 1e-8);
+    QVERIFY(largest_difference(far.weights, here.weights) < 1e-8);
 }
 
 }  // namespace faceter::testing
