@@ -12,6 +12,7 @@
 #include "experiment/experiment_schema.h"
 #include "experiment/known_names.h"
 #include "experiment/resolve.h"
+#include "experiment/setting_value.h"
 #include "experiment/sweep.h"
 
 namespace faceter {
@@ -39,14 +40,6 @@ void make_smoke(Json& settings) {
     // Ten draws of MTEB's eight examples a label would embed thousands of texts, however few are tested.
     for (Json& dataset : settings["evaluation"]["datasets"])
         if (dataset.contains("examples_per_label")) dataset["examples_per_label"] = Smoke::examples_per_label;
-}
-
-/// Whether `variant` has `setting`, as in "placement=every_other"; never of an empty one.
-bool is_set(const Json& variant, std::string_view setting) {
-    const std::size_t at = setting.find('=');
-    if (at == std::string_view::npos) return false;
-    const Json value = json_or<Json>(variant, setting.substr(0, at), {}, "variant");
-    return value.is_string() && value.get<std::string>() == setting.substr(at + 1);
 }
 
 /// What of the variant's settings names layers of the start model.
@@ -204,7 +197,7 @@ class Expander {
         const Catalogue::Entry* entry = catalogue_.find(ExtensionKind::variant, run.method);
         run.plugin = entry ? entry->plugin : "core";
         run.dense_start = entry && entry->extension.dense_start;
-        if (entry && is_set(settings["variant"], entry->extension.two_blocks)) run.two_blocks = entry->extension.two_blocks;
+        if (entry && has_value(settings["variant"], entry->extension.two_blocks)) run.two_blocks = entry->extension.two_blocks;
         if (entry) run.layers = named_layers(entry->extension, settings["variant"]);
         run.point = point.label();
         run.seed = seed;

@@ -16,6 +16,7 @@
 #include "experiment/recipe_settings.h"
 #include "experiment/result_names.h"
 #include "experiment/run_models.h"
+#include "experiment/setting_value.h"
 #include "experiment/suite.h"
 #include "settings/core_settings.h"
 
@@ -243,7 +244,7 @@ class Resolver {
 
     /// Names of layers are known with the start model (check_start_models).
     void unknown_names(const Field& field, const Json& method, const YamlNode& node, const std::string& where) {
-        const bool is_read = field.names_where.empty() || has_value(method, field.names_where, where);
+        const bool is_read = field.names_where.empty() || has_value(method, field.names_where);
         if (field.names.empty() || field.names.front() == layer_names || !is_read || !settings_["tasks"].is_object()) return;
         if (is_swept(where, field.key) || is_swept(where, field.names_where.substr(0, field.names_where.find('=')))) return;
         const KnownNames known(field, method, settings_["tasks"]);
@@ -265,17 +266,11 @@ class Resolver {
             for (const auto& [name, item] : value.items()) check(own ? own->find(name) : nullptr, name);
     }
 
-    /// As in "training=one_by_one".
-    static bool has_value(const Json& method, const std::string& setting, const std::string& where) {
-        const std::size_t at = setting.find('=');
-        return at != std::string::npos && json_or<Json>(method, setting.substr(0, at), Json(), where) == Json(setting.substr(at + 1));
-    }
-
     /// What a method's settings do not go together with among its own, as in "training=one_by_one".
     void excluded_by_itself(const Catalogue::Entry& entry, const Json& method, const YamlNode& node, const std::string& where) {
         for (const Field& field : entry.extension.schema.fields)
             for (const Exclusion& other : field.exclusions) {
-                if (method[field.key] == field.default_value || !has_value(method, other.setting, where)) continue;
+                if (method[field.key] == field.default_value || !has_value(method, other.setting)) continue;
                 const std::size_t at = other.setting.find('=');
                 const std::string key = other.setting.substr(0, at), value = other.setting.substr(at + 1);
                 problem(node.find(field.key) ? node.find(field.key) : &node,

@@ -3,15 +3,12 @@
 #include "common/error.h"
 #include "common/strings.h"
 #include "experiment/recipes.h"
+#include "experiment/setting_value.h"
 
 namespace faceter {
 namespace {
 
-bool is_alone(const Training& training, const Json& variant) {
-    const std::size_t at = training.alone.find('=');
-    if (at == std::string::npos) return training.alone == "always";
-    return json_or<Json>(variant, training.alone.substr(0, at), Json(), "variant") == Json(training.alone.substr(at + 1));
-}
+bool is_alone(const Training& training, const Json& variant) { return training.alone == "always" || has_value(variant, training.alone); }
 
 class Check {
   public:
