@@ -1,5 +1,6 @@
 #include <QLabel>
 #include <QLineEdit>
+#include <QMap>
 #include <QPlainTextEdit>
 #include <QPointer>
 #include <QPushButton>
@@ -322,6 +323,34 @@ class TestSwitching : public QObject {
         workspace.openProject(second_.toStdString());
         QTRY_COMPARE_WITH_TIMEOUT(complained.size(), 1, patience_ms);
         QVERIFY(complained.first().first().toString().startsWith(QStringLiteral("left: ")));
+    }
+
+    void a_variant_that_was_deleted_comes_back_in_its_colour() {
+        const QString folder = project("coloured", 99);
+        Workspace workspace;
+        QVERIFY(open_and_wait(workspace, folder.toStdString()));
+        QTRY_COMPARE(workspace.groups().size(), std::size_t(3));
+        const auto colours = [&] {
+            const RunsSnapshotPtr hold = workspace.runs();
+            QMap<QString, int> all;
+            for (const RunGroupRef& group : workspace.groups()) all[group.key] = group.colour;
+            return all;
+        };
+        const QMap<QString, int> before = colours();
+        QStringList runs;
+        {
+            const RunsSnapshotPtr hold = workspace.runs();
+            const std::vector<RunGroupRef> groups = workspace.groups();
+            for (const RunRow* run : groups[1].runs) runs << qs(run->info.id);  // the first of two that are trained
+        }
+        workspace.actions().trash(runs);
+        QTRY_COMPARE_WITH_TIMEOUT(workspace.groups().size(), std::size_t(2), patience_ms);
+        QVERIFY(open_and_wait(workspace, second_.toStdString()));
+        QVERIFY(open_and_wait(workspace, folder.toStdString()));
+        QTRY_COMPARE_WITH_TIMEOUT(workspace.groups().size(), std::size_t(2), patience_ms);
+        workspace.actions().undo();
+        QTRY_COMPARE_WITH_TIMEOUT(workspace.groups().size(), std::size_t(3), patience_ms);
+        QCOMPARE(colours(), before);
     }
 
     void a_project_that_is_read_for_the_first_time_is_not_said_to_be_empty() {
