@@ -10,6 +10,7 @@
 #include "compare/compare_tests.h"
 #include "compare/rank_intervals.h"
 #include "compare/significance.h"
+#include "figure/format.h"
 #include "stats/descriptive.h"
 #include "stats/multiple_testing.h"
 #include "stats/number.h"
@@ -240,13 +241,13 @@ void add_footnotes(const Comparison& comparison, const std::vector<GroupTest>& t
         const std::string names =
             fmt::format("{} against {}", comparison.groups[test.group].name, comparison.groups[*comparison.baseline].name);
         const PairedTResult& result = test.result;
+        const std::string difference = format_delta(result.mean_difference, 2);
         table.footnotes.push_back(
             std::isnan(result.p)
-                ? fmt::format("{}: mean difference {:+.2f}, no test: {}.", names, result.mean_difference, result.note)
+                ? fmt::format("{}: mean difference {}, no test: {}.", names, difference, result.note)
                 : fmt::format(
-                      "{}: mean difference {:+.2f} [{:.2f}, {:.2f}], t = {:.2f}, df = {:.0f}, p = {:.3g}, adjusted {:.3g}, d_z = {:.2f}.",
-                      names, result.mean_difference, result.interval.low, result.interval.high, result.t, result.df, result.p, test.p_holm,
-                      test.effect()));
+                      "{}: mean difference {} [{:.2f}, {:.2f}], t = {:.2f}, df = {:.0f}, p = {:.3g}, adjusted {:.3g}, d_z = {:.2f}.", names,
+                      difference, result.interval.low, result.interval.high, result.t, result.df, result.p, test.p_holm, test.effect()));
     }
     if (const std::string warning = small_sample_warning(CompareTest::paired_sets, common); !tests.empty() && !warning.empty())
         table.footnotes.push_back("Note that " + warning + ".");

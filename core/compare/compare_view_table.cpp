@@ -5,6 +5,7 @@
 
 #include "common/json_text.h"
 #include "compare/rank_intervals.h"
+#include "figure/format.h"
 
 namespace faceter {
 namespace {
@@ -35,7 +36,7 @@ Cell cell_of(const ComparedRow& row, const ComparedValue& value) {
 
 Cell delta_cell(const ComparedRow& row, const ComparedValue& value) {
     if (row.decimals <= 2 || std::isnan(value.delta)) return Cell::of(value.delta).with_stars(value.outcome.stars());
-    return Cell::of(fmt::format("{:+.{}f}", value.delta, row.decimals));
+    return Cell::of(format_delta(value.delta, row.decimals));
 }
 
 std::string row_label(const ComparedRow& row) {

@@ -8,6 +8,7 @@
 #include "compare/diagnose_record.h"
 #include "compare/example_changes.h"
 #include "compare/result_files.h"
+#include "figure/format.h"
 #include "stats/bootstrap.h"
 #include "stats/number.h"
 
@@ -57,8 +58,8 @@ void judge(const std::vector<double>& now, const std::vector<double>& before, Fi
     finding.value = gain.estimate;
     finding.details = {{"interval", {gain.interval.low, gain.interval.high}}, {"confidence", confidence}, {"n", gain.n}};
     finding.state = gain.interval.high < 0 ? FindingState::alarm : FindingState::fine;
-    finding.says = fmt::format("{:+.2f} points over the start model [{:+.2f}, {:+.2f}], {} examples.", gain.estimate, gain.interval.low,
-                               gain.interval.high, gain.n);
+    finding.says = fmt::format("{} points over the start model [{:+.2f}, {:+.2f}], {} examples.", format_delta(gain.estimate, 2),
+                               gain.interval.low, gain.interval.high, gain.n);
     finding.reason = "The 99 % interval lies below zero: over a dozen data sets 95 % would cry wolf every other run.";
     finding.advice = "Read the texts that lost most (faceter examples); train with fewer steps or a lower rate, or add data of this kind.";
 }
@@ -76,8 +77,8 @@ Finding gain_on(const Json& now, const Json& before, const RunDirectory& run, st
     }
     const std::vector<double> a = examples_of(now), b = examples_of(before);
     finding.value = json_at<double>(now, "score", name) - json_at<double>(before, "score", name);
-    finding.says = fmt::format("{:+.2f} points over the start model; its metric has no scores of single examples, so there is no interval.",
-                               finding.value);
+    finding.says = fmt::format("{} points over the start model; its metric has no scores of single examples, so there is no interval.",
+                               format_delta(finding.value, 2));
     if (a.size() != b.size() || a.size() < 2) return finding;
     judge(a, b, finding);
     const auto set = std::find_if(sets.begin(), sets.end(), [&](const EvaluationSet& one) { return one.name == name; });

@@ -7,6 +7,7 @@
 
 #include "common/strings.h"
 #include "figure/escape.h"
+#include "figure/format.h"
 #include "figure/table_export.h"
 #include "record/state.h"
 #include "stats/bootstrap.h"
@@ -56,9 +57,9 @@ std::string interval_text(const Interval& interval) { return fmt::format("[{:.2f
 std::string gain_text(const Json& own, const Json& start) {
     const std::vector<double> after = examples_of(own), before = examples_of(start);
     const double gain = own["score"].get<double>() - start["score"].get<double>();
-    if (after.size() < 2 || after.size() != before.size()) return fmt::format("{:+.2f}", gain);
+    if (after.size() < 2 || after.size() != before.size()) return format_delta(gain, 2);
     const PairedBootstrapResult test = paired_bootstrap(after, before);
-    return fmt::format("{:+.2f} {}, p = {:.3g}", gain, interval_text(test.interval), test.p);
+    return fmt::format("{} {}, p = {:.3g}", format_delta(gain, 2), interval_text(test.interval), test.p);
 }
 
 std::string scores(const RunDirectory& run) {

@@ -3,6 +3,7 @@
 
 #include "common/printable.h"
 #include "compare/run_difference.h"
+#include "figure/format.h"
 #include "figure/text_width.h"
 #include "stats/number.h"
 
@@ -15,7 +16,7 @@ std::string score_text(double score) { return std::isnan(score) ? "—" : fmt::f
 
 std::string delta_text(const RunDifference::Score& score) {
     const double delta = score.after - score.before;
-    return std::isnan(delta) ? "" : fmt::format("{:+.2f}", delta);
+    return std::isnan(delta) ? "" : format_delta(delta, 2);
 }
 
 /// Names of runs that are called alike in two projects, or one run against itself, would not tell the columns apart.

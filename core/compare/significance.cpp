@@ -7,6 +7,7 @@
 #include "common/error.h"
 #include "common/strings.h"
 #include "compare/compare_tests.h"
+#include "figure/format.h"
 #include "stats/bootstrap.h"
 #include "stats/effect_size.h"
 #include "stats/hodges_lehmann.h"
@@ -324,7 +325,8 @@ std::string small_sample_warning(CompareTest test, std::size_t n, bool exact) {
 
 std::string describe_outcome(CompareTest test, const TestOutcome& outcome) {
     if (!outcome.has_p()) return "no test: " + outcome.reason;
-    std::string text = fmt::format("difference {:+.2f}{}, p = {:.3g}", outcome.difference, interval_text(outcome.interval), outcome.p);
+    std::string text =
+        fmt::format("difference {}{}, p = {:.3g}", format_delta(outcome.difference, 2), interval_text(outcome.interval), outcome.p);
     if (!std::isnan(outcome.p_adjusted)) text += fmt::format(", adjusted {:.3g}", outcome.p_adjusted);
     if (!outcome.effect_name.empty()) text += fmt::format(", {} = {:.2f}", outcome.effect_name, outcome.effect);
     text += fmt::format(", n = {} {}", outcome.n, observations_of(test));

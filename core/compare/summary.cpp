@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "common/strings.h"
+#include "figure/format.h"
 
 namespace faceter {
 namespace {
@@ -114,7 +115,7 @@ class Summariser {
             const std::string gain =
                 std::any_of(best.begin(), best.end(), [this](std::size_t i) { return is_baseline(i); }) || std::isnan(value.delta)
                     ? std::string()
-                    : fmt::format(", {:+.2f} points against {}", value.delta, group(*comparison_.baseline).name);
+                    : fmt::format(", {} points against {}", format_delta(value.delta, 2), group(*comparison_.baseline).name);
             std::vector<std::string> names;
             for (const std::size_t i : best) names.push_back(group(i).name);
             text += fmt::format(" On average over the data sets {} ({:.2f}{}).", listed(names), value.value, gain);
@@ -140,7 +141,7 @@ class Summariser {
                 if (is_baseline(i) || std::isnan(set->values[i].delta)) continue;
                 const TestOutcome& outcome = set->values[i].outcome;
                 ++(outcome.has_p() ? tested : untested);
-                if (outcome.is_significant()) where.push_back(fmt::format("{} ({:+.2f})", set->name, outcome.difference));
+                if (outcome.is_significant()) where.push_back(fmt::format("{} ({})", set->name, format_delta(outcome.difference, 2)));
             }
             if (!where.empty()) certain.push_back(fmt::format("{} on {}", group(i).name, listed(where)));
         }

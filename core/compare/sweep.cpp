@@ -67,6 +67,13 @@ double omega_squared(const std::vector<SweepConfiguration>& points, const std::v
     return std::max(0.0, (total - within - static_cast<double>(count - 1) * noise) / (total + noise));
 }
 
+/// Where one variant has settings under a key, another's settings list that key as null or as an empty map or list.
+std::map<std::string, std::string> without_empty(std::map<std::string, std::string> settings) {
+    std::erase_if(settings,
+                  [](const auto& one) { return one.second.empty() || one.second == "null" || one.second == "{}" || one.second == "[]"; });
+    return settings;
+}
+
 std::vector<SweepConfiguration> points_of(const std::vector<SweepRun>& runs) {
     std::vector<SweepConfiguration> points;
     std::map<std::string, std::size_t> places;
@@ -74,7 +81,7 @@ std::vector<SweepConfiguration> points_of(const std::vector<SweepRun>& runs) {
     for (const SweepRun& run : runs) {
         const auto [place, fresh] = places.try_emplace(run.point, points.size());
         if (fresh) {
-            points.push_back({run.point, run.settings, {}, static_cast<int>(points.size())});
+            points.push_back({run.point, without_empty(run.settings), {}, static_cast<int>(points.size())});
             scores.emplace_back();
         }
         if (std::isfinite(run.score)) scores[place->second].push_back(run.score);

@@ -37,8 +37,8 @@ struct Sweep {
     std::vector<SweepSetting> settings;      ///< those with several values, the most important first
 };
 
-/// What a setting is worth that a run does not have (it shares all others' value).
-inline constexpr std::string_view unset_value = "—";
+/// What a setting is worth that a run does not have, or that is empty there.
+inline constexpr std::string_view unset_value = "not set";
 
 Sweep make_sweep(const std::vector<SweepRun>& runs);
 

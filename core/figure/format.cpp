@@ -10,6 +10,7 @@ namespace faceter {
 namespace {
 
 constexpr std::string_view thin_space = "\u2009";
+constexpr double rounding_noise = 1e-12;  // means of equal scores differ by less
 
 /// Groups of three digits from five digits on: 4096, 62 431.
 std::string format_count(double value) {
@@ -29,12 +30,14 @@ std::string format_fixed(double value, int decimals) {
     return text;
 }
 
+}  // namespace
+
 std::string format_delta(double value, int decimals) {
     const std::string text = format_fixed(value, decimals);
-    return text.front() == '-' || text.find_first_of("123456789") == std::string::npos ? text : "+" + text;
+    if (text.find_first_of("123456789") == std::string::npos)
+        return std::abs(value) > rounding_noise ? fmt::format("{:+.2g}", value) : text;
+    return text.front() == '-' ? text : "+" + text;
 }
-
-}  // namespace
 
 std::string format_p(double p) {
     if (std::isnan(p)) return {};

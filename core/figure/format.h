@@ -11,6 +11,8 @@ namespace faceter {
 std::string format_value(const Column& column, double value);
 /// The same without the spread's sign: what stands after +-.
 std::string format_spread(const Column& column, double spread);
+/// A difference with its sign: "+1.20", "-1.20", "0.00" where there is none, and "+3.1e-05" where the decimals would show zeros only.
+std::string format_delta(double value, int decimals);
 /// p as text: three decimals, "< 0.001" below.
 std::string format_p(double p);
 /// "name (unit)".

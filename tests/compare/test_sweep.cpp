@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "support/test.h"
 
@@ -84,6 +85,15 @@ class TestSweep : public QObject {
         figure.validate();
         QCOMPARE(figure.x.categories.size(), std::size_t{2});
         QVERIFY(std::find(figure.x.categories.begin(), figure.x.categories.end(), std::string(unset_value)) != figure.x.categories.end());
+    }
+
+    void an_empty_setting_is_not_set() {
+        const Sweep sweep = make_sweep({run("a", {{"method", "{}"}, {"method.rank", "8"}}, 1), run("b", {{"method", "null"}}, 2),
+                                        run("c", {{"method", "[]"}, {"method.rank", ""}}, 3), run("d", {}, 4)});
+        QCOMPARE(sweep.settings.size(), std::size_t{1});
+        QCOMPARE(sweep.settings.front().key, std::string("method.rank"));
+        const Figure figure = sweep_setting_figure(sweep, "method.rank", "score");
+        QCOMPARE(std::set<std::string>(figure.x.categories.begin(), figure.x.categories.end()), (std::set<std::string>{"8", "not set"}));
     }
 
     void wide_numbers_stand_on_a_log_axis() {

@@ -116,7 +116,7 @@ class TestTable : public QObject {
         QCOMPARE(written(ColumnKind::number, -0.001), std::string("0.00"));
         QCOMPARE(written(ColumnKind::delta, 1.2), std::string("+1.20"));
         QCOMPARE(written(ColumnKind::delta, -1.2), std::string("-1.20"));
-        QCOMPARE(written(ColumnKind::delta, 0.001), std::string("0.00"));
+        QCOMPARE(written(ColumnKind::delta, 0.0), std::string("0.00"));
         QCOMPARE(written(ColumnKind::p_value, 0.0314), std::string("0.031"));
         QCOMPARE(written(ColumnKind::p_value, 1e-300), std::string("< 0.001"));
         QCOMPARE(written(ColumnKind::count, 4096), std::string("4096"));
@@ -125,6 +125,18 @@ class TestTable : public QObject {
         QCOMPARE(written(ColumnKind::bytes, 1.5 * 1024 * 1024 * 1024), std::string("1.50 GiB"));
         QCOMPARE(written(ColumnKind::number, std::numeric_limits<double>::infinity()), std::string("inf"));
         QCOMPARE(written(ColumnKind::number, std::nan("")), std::string());
+    }
+    void a_difference_too_small_for_its_decimals_is_not_written_as_none() {
+        QCOMPARE(format_delta(3.1e-5, 4), std::string("+3.1e-05"));
+        QCOMPARE(format_delta(-3.14e-5, 4), std::string("-3.1e-05"));
+        QCOMPARE(format_delta(5.1e-5, 4), std::string("+0.0001"));
+        QCOMPARE(format_delta(0.001, 2), std::string("+0.001"));
+        QCOMPARE(format_delta(0, 4), std::string("0.0000"));
+        QCOMPARE(format_delta(-1.4e-14, 2), std::string("0.00"));  // what is left of 0.1 + 0.2 - 0.3
+        Table table;
+        table.add_column("difference", ColumnKind::delta, 4);
+        table.add_row({Cell::of(3.1e-5).with_stars(3)});
+        QVERIFY(export_table(table, TableFormat::md).find("+3.1e-05") != std::string::npos);
     }
     void a_table_survives_json() {
         for (const Table& table : {small_table(), hostile_table()}) {

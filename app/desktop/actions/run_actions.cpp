@@ -9,6 +9,11 @@ namespace {
 
 constexpr int most_at_once = 8;
 
+/// What is said of a project that is not the open one begins with its name.
+QString withProject(const std::filesystem::path& project, const QString& sentence) {
+    return RunActions::tr("%1: %2").arg(qs(project.filename().string()), sentence);
+}
+
 }  // namespace
 
 bool isStoppable(const RunState& state) { return !is_over(state.phase) && state.phase != RunPhase::silent; }
@@ -41,15 +46,16 @@ void RunActions::start(Work work) {
               [this, job, work, folder = session->folder()](const QStringList& made) {
                   if (work.then) work.then();
                   end(job);
-                  m_workspace.say(work.done);
+                  if (!work.done.isEmpty()) m_workspace.say(isOpen(folder) ? work.done : withProject(folder, work.done));
                   if (!isOpen(folder)) return;
                   m_workspace.session()->refresh();
                   if (!made.isEmpty()) Q_EMIT launched(made);
               })
-        .onFailed([this, job, work](const std::exception& error) {
+        .onFailed([this, job, work, folder = session->folder()](const std::exception& error) {
             if (work.failed) work.failed();
             end(job);
-            m_workspace.complain(QString::fromUtf8(error.what()));
+            const QString message = QString::fromUtf8(error.what());
+            m_workspace.complain(isOpen(folder) ? message : withProject(folder, message));
         });
 }
 
@@ -175,7 +181,7 @@ void RunActions::addToNotes(const QStringList& runs, const QString& text) {
 void RunActions::trash(const QStringList& runs) {
     if (runs.isEmpty() || !m_workspace.session()) return;
     start({tr("Moving %1 to the trash").arg(called(runs)),
-           tr("%1 moved to the project's trash; Undo delete brings it back").arg(called(runs)),
+           {},  // said below: whether it can be undone hangs on which project is open then
            [runs](const std::filesystem::path& folder) {
                trashRuns(folder, runs);
                return QStringList();
@@ -183,6 +189,8 @@ void RunActions::trash(const QStringList& runs) {
            [this, runs, project = m_workspace.session()->folder(), said = called(runs)] {
                m_trashed.append({project, runs, said});
                Q_EMIT undoChanged();
+               m_workspace.say(isOpen(project) ? tr("%1 moved to the project's trash; Undo delete brings it back").arg(said)
+                                               : withProject(project, tr("%1 moved to the project's trash").arg(said)));
            }});
 }
 

@@ -70,14 +70,15 @@ std::vector<SeriesBucket> bucketsOf(Store& store, const std::string& run, const 
 
 bool drawable(double value, bool log) { return std::isfinite(value) && (!log || value > 0); }
 
+/// Where groups have a band over seeds, one run has none: its extremes would look like a spread.
 Line lineOf(const std::vector<SeriesBucket>& buckets, const Window& window, const CurveRequest& request) {
     Line line;
     for (std::size_t i = 0; i < buckets.size(); ++i) {
         const SeriesBucket& bucket = buckets[i];
         const double at = window.at(i, bucket, request.x);
         if (bucket.count == 0 || !drawable(bucket.mean, request.logY) || !drawable(at, request.logX)) continue;
-        const double low = drawable(bucket.min, request.logY) ? bucket.min : bucket.mean;
-        line.add(at, bucket.mean, low, drawable(bucket.max, request.logY) ? bucket.max : bucket.mean, static_cast<double>(bucket.count));
+        const auto end = [&](double value) { return !request.overSeeds && drawable(value, request.logY) ? value : bucket.mean; };
+        line.add(at, bucket.mean, end(bucket.min), end(bucket.max), static_cast<double>(bucket.count));
     }
     return line;
 }

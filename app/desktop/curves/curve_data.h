@@ -41,7 +41,8 @@ struct CurveResult {
 std::vector<std::string> curveNames(Store& store, const std::vector<CurveGroup>& groups);
 
 /// Reads what the panel shows: at most `columns` points a line, whatever the length of the series. Where a column holds many points the
-/// line is their mean and the band reaches from their lowest to their highest; a smoothed line has the raw one faint behind it.
+/// line is their mean, and where each run has its own line a band reaches from their lowest to their highest; a smoothed line has the raw
+/// one faint behind it.
 CurveResult readCurve(Store& store, const CurveRequest& request);
 
 /// The exponential average with weight `smoothing`, corrected for its start; an entry that stands for counts[i] points weighs as many.

@@ -41,8 +41,21 @@ std::vector<double> powers(const QCPRange& range, const std::vector<double>& fac
     return places;
 }
 
+/// Of a range that spans less than one: the whole number in it, if any.
+std::vector<Tick> wholePlaces(const QCPRange& range, int count) {
+    if (range.size() > 1 - 1e-9)
+        return linear_ticks(range.lower, range.upper, static_cast<int>(std::min<double>(count, range.size() + 1e-9)));
+    const double next = std::ceil(range.lower);
+    if (next > range.upper) return {};
+    return {Tick{next, QString::number(next, 'f', 0).toStdString()}};
+}
+
+std::vector<Tick> linearPlaces(const QCPRange& range, bool whole, int count) {
+    return whole ? wholePlaces(range, count) : linear_ticks(range.lower, range.upper, count);
+}
+
 /// The finest of 1-2-5, 1-3 and 1 times powers of ten that is not more than `count` places; below a decade linear places do better.
-std::vector<Tick> logPlaces(const QCPRange& range, int count) {
+std::vector<Tick> logPlaces(const QCPRange& range, bool whole, int count) {
     const double decades = std::log10(range.upper / range.lower);
     std::vector<double> places;
     if (decades > 1)
@@ -51,7 +64,7 @@ std::vector<Tick> logPlaces(const QCPRange& range, int count) {
             if (static_cast<int>(places.size()) <= count) break;
         }
     for (int step = 2; static_cast<int>(places.size()) > std::max(count, 1) && step < 400; ++step) places = powers(range, {1}, step);
-    if (places.empty()) return linear_ticks(range.lower, range.upper, count);
+    if (places.empty()) return linearPlaces(range, whole, count);
     const bool asPowers = places.back() >= 1e6 || places.front() < 1e-3;  // all in one writing
     std::vector<Tick> ticks;
     for (const double v : places) {
@@ -62,8 +75,12 @@ std::vector<Tick> logPlaces(const QCPRange& range, int count) {
     return ticks;
 }
 
-std::vector<Tick> placesOf(const QCPRange& range, bool logarithmic, int count) {
-    return logarithmic ? logPlaces(range, count) : linear_ticks(range.lower, range.upper, count);
+/// Lines over steps, ranks or numbers of something.
+bool hasWholeX(const Figure& figure) {
+    const auto isWhole = [](double x) { return x == std::floor(x); };
+    return figure.kind == FigureKind::lines && std::all_of(figure.series.begin(), figure.series.end(), [&](const Series& series) {
+               return std::all_of(series.x.begin(), series.x.end(), isWhole);
+           });
 }
 
 QStringList namesOf(const std::vector<std::string>& names) {
@@ -91,9 +108,9 @@ void setNames(QCPAxis* axis, const QStringList& names) {
     axis->setTicker(QSharedPointer<NameTicker>::create(names));
 }
 
-void setNumbers(QCPAxis* axis, bool logarithmic) {
+void setNumbers(QCPAxis* axis, bool logarithmic, bool whole) {
     axis->setScaleType(logarithmic ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
-    axis->setTicker(QSharedPointer<RoundTicker>::create(logarithmic));
+    axis->setTicker(QSharedPointer<RoundTicker>::create(logarithmic, whole));
     axis->setTickLabelRotation(0);
 }
 
@@ -176,7 +193,7 @@ void RoundTicker::generate(const QCPRange& range, const QLocale&, QChar, int, QV
     ticks.clear();
     if (subTicks) subTicks->clear();
     if (labels) labels->clear();
-    for (const Tick& tick : placesOf(range, m_logarithmic, m_count)) {
+    for (const Tick& tick : m_logarithmic ? logPlaces(range, m_whole, m_count) : linearPlaces(range, m_whole, m_count)) {
         ticks.append(tick.value);
         if (labels) labels->append(tickText(tick.label));
     }
@@ -220,13 +237,13 @@ void dressAxes(QCPAxis* x, QCPAxis* y, const Figure& figure, const PlotStyle& st
     y->grid()->setZeroLinePen(figure.kind == FigureKind::bars ? base : QPen(c.line, 1));
     const QStringList names = heatMap ? namesOf(figure.heat_map.columns) : namesOf(category_names(figure));
     if (names.isEmpty())
-        setNumbers(x, figure.x.log);
+        setNumbers(x, figure.x.log, hasWholeX(figure));
     else
         setNames(x, names);
     if (heatMap)
         setNames(y, namesOf(figure.heat_map.rows));
     else
-        setNumbers(y, figure.y.log);
+        setNumbers(y, figure.y.log, false);
     x->setTickLabelColor(names.isEmpty() ? c.secondary : c.text);
     y->setTickLabelColor(heatMap ? c.text : c.secondary);
     y->setRangeReversed(heatMap);

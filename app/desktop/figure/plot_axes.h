@@ -9,13 +9,14 @@ namespace faceter::desktop {
 /// Round places with the labels of core/figure/ticks.h, so that screen and report agree; powers of ten as 10⁻⁵.
 class RoundTicker : public QCPAxisTicker {
   public:
-    explicit RoundTicker(bool logarithmic) : m_logarithmic(logarithmic) {}
+    /// `whole`: nothing is between whole numbers, so no place is.
+    RoundTicker(bool logarithmic, bool whole) : m_logarithmic(logarithmic), m_whole(whole) {}
     void setCount(int count) { m_count = count; }
     void generate(const QCPRange& range, const QLocale&, QChar, int, QVector<double>& ticks, QVector<double>* subTicks,
                   QVector<QString>* labels) override;
 
   private:
-    bool m_logarithmic;
+    bool m_logarithmic, m_whole;
     int m_count = 5;
 };
 

@@ -104,6 +104,7 @@ void RunPage::start(StoreQueryBase* query) {
 
 void RunPage::clear() {
     forget();
+    m_error->setMessage({});
     m_stack->setCurrentWidget(m_loading);
 }
 

@@ -16,6 +16,7 @@
 namespace faceter::desktop {
 namespace {
 
+constexpr int narrowest = 200;
 constexpr int pause_ms = 250;  // a person who types on is not told about half an expression
 
 /// Characters of `text` that hold its first `bytes` bytes.
@@ -36,6 +37,7 @@ FilterEdit::FilterEdit(const QString& name, QWidget* parent)
     QFont font = QFontDatabase::systemFont(QFontDatabase::FixedFont);
     font.setPixelSize(12);
     m_edit->setFont(font);
+    setMinimumWidth(narrowest);
     m_edit->setObjectName(name);
     m_edit->setAccessibleName(tr("Filter expression"));
     m_edit->setPlaceholderText(tr("filter, as in  variant = mote and retrieval > 60"));

@@ -1,8 +1,37 @@
 #include "widgets/flow_layout.h"
 
 #include <QWidget>
+#include <algorithm>
 
 namespace faceter::desktop {
+namespace {
+
+using PlacedRow = QList<std::pair<QLayoutItem*, QRect>>;
+
+bool isStretched(const QLayoutItem* item) { return item->widget() && item->widget()->sizePolicy().horizontalStretch() > 0; }
+
+QSize wantedSize(const QLayoutItem* item) {
+    return isStretched(item) ? QSize(item->minimumSize().width(), item->sizeHint().height()) : item->sizeHint();
+}
+
+/// Shares out what is left of a row that ends at `end`; returns its height.
+int fill(PlacedRow& row, int end) {
+    const auto takers = std::count_if(row.begin(), row.end(), [](const auto& place) { return isStretched(place.first); });
+    const int more = row.isEmpty() || takers == 0 ? 0 : std::max(0, end - row.last().second.right() - 1) / static_cast<int>(takers);
+    int moved = 0, height = 0;
+    for (auto& [item, at] : row) {
+        at.translate(moved, 0);
+        if (isStretched(item)) {
+            at.setWidth(at.width() + more);
+            moved += more;
+            if (item->hasHeightForWidth()) at.setHeight(item->heightForWidth(at.width()));
+        }
+        height = std::max(height, at.height());
+    }
+    return height;
+}
+
+}  // namespace
 
 FlowLayout::FlowLayout(QWidget* parent, int spacing) : QLayout(parent) {
     setSpacing(spacing);
@@ -10,6 +39,13 @@ FlowLayout::FlowLayout(QWidget* parent, int spacing) : QLayout(parent) {
 }
 
 FlowLayout::~FlowLayout() { qDeleteAll(m_items); }
+
+void FlowLayout::addStretched(QWidget* widget) {
+    QSizePolicy policy = widget->sizePolicy();
+    policy.setHorizontalStretch(1);
+    widget->setSizePolicy(policy);
+    addWidget(widget);
+}
 
 void FlowLayout::setGeometry(const QRect& rect) {
     QLayout::setGeometry(rect);
@@ -33,27 +69,26 @@ QSize FlowLayout::minimumSize() const {
     return size;
 }
 
-/// Returns the height; items of a row stand on its middle.
+/// Returns the height; items of a row stand on its middle, or above where they are aligned so.
 int FlowLayout::place(const QRect& rect, bool move) const {
     int x = rect.x(), y = rect.y(), rowHeight = 0;
-    QList<std::pair<QLayoutItem*, QRect>> row;
+    PlacedRow row;
     const auto finishRow = [&] {
+        rowHeight = fill(row, rect.right() + 1);
         for (const auto& [item, at] : row)
-            if (move) item->setGeometry(at.translated(0, (rowHeight - at.height()) / 2));
+            if (move) item->setGeometry(at.translated(0, item->alignment() & Qt::AlignTop ? 0 : (rowHeight - at.height()) / 2));
         row.clear();
     };
     for (QLayoutItem* item : m_items) {
         if (item->isEmpty()) continue;
-        const QSize size = item->sizeHint();
+        const QSize size = wantedSize(item);
         if (x > rect.x() && x + size.width() > rect.right() + 1) {
             finishRow();
             x = rect.x();
             y += rowHeight + spacing();
-            rowHeight = 0;
         }
         row.append({item, QRect(QPoint(x, y), size)});
         x += size.width() + spacing();
-        rowHeight = std::max(rowHeight, size.height());
     }
     finishRow();
     return y + rowHeight - rect.y();

@@ -8,6 +8,8 @@ class FlowLayout : public QLayout {
   public:
     explicit FlowLayout(QWidget* parent = nullptr, int spacing = 8);
     ~FlowLayout() override;
+    /// One that takes what its row leaves, and has its smallest width before a row ends for it.
+    void addStretched(QWidget* widget);
     void addItem(QLayoutItem* item) override { m_items.append(item); }
     int count() const override { return static_cast<int>(m_items.size()); }
     QLayoutItem* itemAt(int index) const override { return m_items.value(index); }

@@ -370,6 +370,8 @@ void MainWindow::tabChosen(int index) {
 void MainWindow::showProject() {
     const bool open = m_workspace.session() != nullptr;
     m_problem.clear();
+    m_complaint->setMessage({});  // both were of the project before
+    statusBar()->clearMessage();
     for (int i = 0; i < m_tabs->count(); ++i) m_tabs->setTabEnabled(i, open || !pageEntries()[static_cast<std::size_t>(i)].needsProject);
     setWindowTitle(open ? QDir(QString::fromStdString(m_workspace.session()->folder().string())).dirName() + QStringLiteral(" — Faceter")
                         : QStringLiteral("Faceter"));

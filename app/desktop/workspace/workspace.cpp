@@ -11,6 +11,14 @@
 
 namespace faceter::desktop {
 
+namespace {
+
+QString inProject(const ProjectSession* session, const QString& name) {
+    return session ? qs(session->folder().string()) + QLatin1Char('\n') + name : QString();
+}
+
+}  // namespace
+
 QString groupKey(const RunInfo& run) { return qs(run.group()); }
 
 Workspace::Workspace(QObject* parent) : QObject(parent), m_actions(std::make_unique<RunActions>(*this)) {}
@@ -38,8 +46,6 @@ void Workspace::closeProject() {
     m_baseline.clear();
     m_hidden.clear();
     m_asked.clear();
-    m_colours.clear();
-    m_nextColour.clear();
     m_shownRuns.clear();
     Q_EMIT projectChanged();
 }
@@ -83,15 +89,16 @@ void Workspace::takeRuns() {
     if (!m_currentRun.isEmpty()) Q_EMIT currentRunChanged();
 }
 
-/// Colours are given out in the order in which groups appear and are kept: a new group never repaints the others.
+/// Colours are given out in the order in which groups appear and are kept, also while another project is open: neither a new group repaints
+/// the others, nor one that was deleted and comes back.
 void Workspace::learnGroups() {
     const RunsSnapshotPtr snapshot = runs();
     for (const RunRow& run : snapshot->runs) {
-        const QString key = groupKey(run.info);
+        const QString key = inProject(m_session.get(), groupKey(run.info));
         if (m_colours.contains(key)) continue;
+        int& next = m_nextColour[inProject(m_session.get(), qs(run.info.experiment))];
         // The untrained start model is grey: the place of grey in the palette.
-        m_colours[key] = run.info.is_baseline() ? 7 : m_nextColour[qs(run.info.experiment)]++;
-        int& next = m_nextColour[qs(run.info.experiment)];
+        m_colours[key] = run.info.is_baseline() ? 7 : next++;
         if (next % 8 == 7) ++next;
     }
 }
@@ -118,7 +125,7 @@ std::vector<RunGroupRef> Workspace::groups() const {
             QString label = qs(run.info.variant);
             if (!run.info.point.empty()) label += QStringLiteral(" · ") + qs(run.info.point);
             if (m_experiment.isEmpty()) label = qs(run.info.experiment) + QStringLiteral(" · ") + label;
-            groups.push_back({key, label, m_colours.value(key), {&run}});
+            groups.push_back({key, label, colourOf(run.info), {&run}});
         } else {
             groups[*place].runs.push_back(&run);
         }
@@ -153,7 +160,7 @@ void Workspace::showOnly(const QStringList& wanted) {
     Q_EMIT shownChanged();
 }
 
-int Workspace::colourOf(const RunInfo& run) const { return m_colours.value(groupKey(run)); }
+int Workspace::colourOf(const RunInfo& run) const { return m_colours.value(inProject(m_session.get(), groupKey(run))); }
 
 void Workspace::setCurrentRun(const QString& id) {
     if (id == m_currentRun) return;

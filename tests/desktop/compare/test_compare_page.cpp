@@ -251,6 +251,18 @@ class TestComparePage : public QObject {
         QTRY_VERIFY(opened.find<FigureView>("compareSeeds")->figure().title.starts_with("same source,"));
         QVERIFY(!opened.find<FigureView>("compareExamples")->isVisible());
     }
+    void buttons_and_filter_are_whole_in_a_narrow_window() {
+        Opened opened;
+        QVERIFY(opened.wait());
+        opened.page->setMinimumWidth(420);  // what a window of 640 leaves
+        opened.page->resize(420, 700);
+        QTRY_COMPARE(opened.page->width(), 420);
+        for (const char* name : {"compareView", "compareCopy", "compareExport", "compareSeries", "compareOrder", "compareFilter"}) {
+            const auto* widget = opened.find<QWidget>(name);
+            QTRY_VERIFY2(widget->width() >= std::min(200, widget->sizeHint().width()), name);
+            QTRY_VERIFY2(widget->mapTo(opened.page.get(), QPoint(widget->width(), 0)).x() <= 420, name);
+        }
+    }
     void no_digit_of_a_score_of_a_hundred_is_cut() {
         ComparedShape shape;
         shape.sets = 13;  // the last are scored so

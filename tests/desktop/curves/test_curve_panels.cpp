@@ -191,6 +191,32 @@ class TestCurvePanels : public QObject {
         QCOMPARE(panel("loss")->view()->yRange(), QCPRange(5, 40));
     }
 
+    void a_logarithmic_axis_says_which_end_it_has_no_place_for() {
+        open({"loss"});
+        QDialog* dialog = options(panel("loss"));
+        const auto* problem = dialog->findChild<QLabel*>("panelProblem");
+        type(dialog->findChild<QLineEdit*>("panelLow"), "-1");
+        QVERIFY(problem->text().isEmpty());  // it is linear
+        QTRY_COMPARE(panel("loss")->view()->yRange().lower, -1.0);
+        auto* scale = dialog->findChild<QComboBox*>("panelLogY");
+        scale->setFocus();
+        QTest::keyClick(scale, Qt::Key_End);
+        QVERIFY2(problem->text().contains("-1") && problem->text().contains("above 0"), qPrintable(problem->text()));
+        QTRY_VERIFY(isReady() && panel("loss")->view()->figure().y.log);
+        type(dialog->findChild<QLineEdit*>("panelLow"), "0");
+        QVERIFY(!problem->text().isEmpty());
+        type(dialog->findChild<QLineEdit*>("panelLow"), "0.5");
+        QVERIFY(problem->text().isEmpty());
+        QTRY_COMPARE(panel("loss")->view()->yRange().lower, 0.5);
+        dialog->close();
+        open({"lr"});
+        page_->findChild<QCheckBox*>("curvesLogY")->setChecked(true);  // the scale of a panel that has none of its own
+        QTRY_VERIFY(isReady());
+        dialog = options(panel("lr"));
+        type(dialog->findChild<QLineEdit*>("panelHigh"), "0");
+        QVERIFY(dialog->findChild<QLabel*>("panelProblem")->text().contains("above 0"));
+    }
+
     void outliers_are_left_out_of_the_axis_and_not_of_the_line() {
         open({"loss"});
         QVERIFY(panel("loss")->view()->yRange().upper > spike / 2);

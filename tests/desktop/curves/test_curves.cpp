@@ -165,6 +165,25 @@ class TestCurves : public QObject {
         }
     }
 
+    void one_run_of_more_steps_than_pixels_has_no_band_among_those_over_seeds() {
+        const TemporaryDirectory project;
+        const Experiment experiment = parse_sample();
+        const RunDirectory run = RunDirectory::create(project.path(), experiment, experiment.runs()[1], false);
+        write_attempt(run, 1, 100, "finished");
+        Store store(project.path());
+        store.ingest_all();
+        CurveRequest asked;
+        asked.series = {"loss"};
+        asked.columns = 20;
+        asked.groups.push_back({"EM", 2, {run.info().id}, {}});
+        const Figure mean = readCurve(store, asked).figure;
+        QCOMPARE(mean.series.size(), std::size_t{1});
+        QVERIFY(mean.series[0].x.size() <= 20 && mean.series[0].low.empty() && mean.series[0].high.empty());
+        asked.overSeeds = false;  // its own line: the band is what the columns hold
+        const Figure own = readCurve(store, asked).figure;
+        QVERIFY(own.series[0].low.size() == own.series[0].y.size() && own.series[0].low[1] < own.series[0].y[1]);
+    }
+
     void memory_is_drawn_in_gib() {
         const TemporaryDirectory project;
         const Experiment experiment = parse_sample();

@@ -119,6 +119,24 @@ class TestFigureKinds : public QObject {
         }
     }
 
+    void lines_over_whole_numbers_have_no_places_between_them() {
+        Figure figure = sample_lines(1);
+        figure.series[0] = {};
+        figure.series[0].x = {6, 7, 8};
+        figure.series[0].y = {1, 2, 3};
+        for (const bool log : {false, true}) {
+            figure.x.log = log;
+            auto view = shown(figure, {700, 300});
+            QCOMPARE(view->plot()->xAxis->tickVectorLabels(), (QVector<QString>{"6", "7", "8"}));
+            view->setXRange(QCPRange(6.6, 7.2));
+            view->plot()->replot(QCustomPlot::rpImmediateRefresh);
+            QCOMPARE(view->plot()->xAxis->tickVectorLabels(), QVector<QString>{"7"});
+        }
+        figure.series[0].x = {6, 7, 8.5};
+        figure.x.log = false;
+        QVERIFY(shown(figure, {700, 300})->plot()->xAxis->tickVectorLabels().contains("6.5"));
+    }
+
     void a_low_plot_has_two_numbers_on_its_value_axis() {
         int low = 0;
         for (int height = 150; height <= 240; height += 10)

@@ -160,6 +160,23 @@ class TestRunsPage : public QObject {
         QCOMPARE(on.table->columnWidth(0), 700);
     }
 
+    void the_filter_and_its_buttons_are_whole_in_a_narrow_window() {
+        Opened on;
+        on.page->setMinimumWidth(420);  // what a window of 640 leaves
+        on.page->resize(420, 560);
+        QTRY_COMPARE(on.page->width(), 420);
+        QTRY_VERIFY(on.find<QLineEdit>("runsFilter")->width() >= 200);
+        for (const char* name : {"runsFacets", "runsGroup", "runsColumns"}) {
+            const auto* button = on.find<QToolButton>(name);
+            QTRY_VERIFY2(button->width() >= button->sizeHint().width(), name);
+            QTRY_VERIFY2(button->mapTo(on.page.get(), QPoint(button->width(), 0)).x() <= 420, name);
+        }
+        on.page->resize(1200, 560);
+        const auto* last = on.find<QToolButton>("runsColumns");
+        QTRY_VERIFY(last->mapTo(on.page.get(), QPoint(last->width(), 0)).x() > 1100);  // the field takes what is left of the row
+        QCOMPARE(last->mapTo(on.page.get(), QPoint()).y(), on.find<QToolButton>("runsFacets")->mapTo(on.page.get(), QPoint()).y());
+    }
+
     void a_series_value_is_a_column_to_sort_and_to_filter_by() {
         Opened on;
         QTest::mouseClick(on.find<QToolButton>("runsColumns"), Qt::LeftButton);

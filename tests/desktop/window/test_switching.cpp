@@ -1,10 +1,13 @@
 #include <QLabel>
+#include <QLineEdit>
+#include <QMap>
 #include <QPlainTextEdit>
 #include <QPointer>
 #include <QPushButton>
 #include <QScopeGuard>
 #include <QSemaphore>
 #include <QSettings>
+#include <QStatusBar>
 #include <QTableView>
 #include <QTest>
 #include <atomic>
@@ -20,6 +23,7 @@
 #include "store/store_errors.h"
 #include "support/fake_programs.h"
 #include "support/test.h"
+#include "widgets/labels.h"
 #include "window/main_window.h"
 #include "window/navigator.h"
 #include "window/start_page.h"
@@ -260,6 +264,93 @@ class TestSwitching : public QObject {
         QTRY_VERIFY_WITH_TIMEOUT(compare->isReady(), patience_ms);
         QVERIFY(!compare->view());
         QVERIFY(!compare->findChild<QTableView*>(QStringLiteral("compareTable"))->isVisible());
+    }
+
+    void what_was_said_of_a_project_does_not_stand_under_the_next() {
+        Workspace workspace;
+        MainWindow window(workspace);
+        window.show();
+        window.openPath(first_);
+        QList<ErrorBar*> bars;
+        for (const PageEntry& entry : pageEntries()) {
+            window.goTo(entry.id);
+            QTRY_VERIFY_WITH_TIMEOUT(!workspace.runs()->runs.empty() && window.page(entry.id)->isReady(), patience_ms);
+            if (entry.needsProject) bars << window.page(entry.id)->findChildren<ErrorBar*>(QString(), Qt::FindDirectChildrenOnly);
+        }
+        QVERIFY(bars.size() > 5);
+        window.goTo(QStringLiteral("curves"));
+        for (ErrorBar* bar : bars) bar->setMessage(QStringLiteral("of the first project"));
+        workspace.complain(QStringLiteral("failed in the first project"));
+        const auto complains = [&] {
+            const auto all = window.findChildren<ErrorBar*>();
+            return std::any_of(all.begin(), all.end(),
+                               [](const ErrorBar* bar) { return bar->message() == QStringLiteral("failed in the first project"); });
+        };
+        QVERIFY(complains());
+        auto* curves = window.page(QStringLiteral("curves"));
+        auto* pattern = curves->findChild<QLineEdit*>(QStringLiteral("curvesPattern"));
+        pattern->setText(QStringLiteral("nothing/*"));
+        QTest::keyClick(pattern, Qt::Key_Return);
+        const auto* problem = curves->findChild<QLabel*>(QStringLiteral("curvesPatternProblem"));
+        QVERIFY(!problem->isHidden());
+        workspace.say(QStringLiteral("said of the first project"));
+        QVERIFY(window.openPath(empty_));
+        QCOMPARE(window.statusBar()->currentMessage(), QString());
+        QVERIFY(problem->isHidden());
+        QVERIFY(!complains());
+        for (const ErrorBar* bar : bars) QVERIFY2(bar->message().isEmpty(), qPrintable(bar->parentWidget()->objectName()));
+    }
+
+    void what_is_done_in_a_project_that_was_left_is_said_with_its_name() {
+        const QString left = project("left", 3);
+        Workspace workspace;
+        QVERIFY(open_and_wait(workspace, left.toStdString()));
+        const QString run = qs(workspace.runs()->runs.front().info.id), called = workspace.actions().called({run});
+        QSignalSpy said(&workspace, &Workspace::said), complained(&workspace, &Workspace::complained);
+        workspace.actions().trash({run});
+        workspace.openProject(second_.toStdString());  // the answer comes with an event, after this
+        QTRY_COMPARE_WITH_TIMEOUT(said.size(), 1, patience_ms);
+        QCOMPARE(said.takeFirst().first().toString(), QStringLiteral("left: %1 moved to the project's trash").arg(called));
+        QVERIFY(!workspace.actions().canUndo());
+        workspace.openProject(left.toStdString());
+        QVERIFY(workspace.actions().canUndo());
+        workspace.actions().undo();
+        workspace.openProject(second_.toStdString());
+        QTRY_COMPARE_WITH_TIMEOUT(said.size(), 1, patience_ms);
+        QCOMPARE(said.takeFirst().first().toString(), QStringLiteral("left: %1 brought back").arg(called));
+        workspace.openProject(left.toStdString());
+        workspace.actions().setNote(QStringLiteral("no-such-run"), QStringLiteral("a note"));
+        workspace.openProject(second_.toStdString());
+        QTRY_COMPARE_WITH_TIMEOUT(complained.size(), 1, patience_ms);
+        QVERIFY(complained.first().first().toString().startsWith(QStringLiteral("left: ")));
+    }
+
+    void a_variant_that_was_deleted_comes_back_in_its_colour() {
+        const QString folder = project("coloured", 99);
+        Workspace workspace;
+        QVERIFY(open_and_wait(workspace, folder.toStdString()));
+        QTRY_COMPARE(workspace.groups().size(), std::size_t(3));
+        const auto colours = [&] {
+            const RunsSnapshotPtr hold = workspace.runs();
+            QMap<QString, int> all;
+            for (const RunGroupRef& group : workspace.groups()) all[group.key] = group.colour;
+            return all;
+        };
+        const QMap<QString, int> before = colours();
+        QStringList runs;
+        {
+            const RunsSnapshotPtr hold = workspace.runs();
+            const std::vector<RunGroupRef> groups = workspace.groups();
+            for (const RunRow* run : groups[1].runs) runs << qs(run->info.id);  // the first of two that are trained
+        }
+        workspace.actions().trash(runs);
+        QTRY_COMPARE_WITH_TIMEOUT(workspace.groups().size(), std::size_t(2), patience_ms);
+        QVERIFY(open_and_wait(workspace, second_.toStdString()));
+        QVERIFY(open_and_wait(workspace, folder.toStdString()));
+        QTRY_COMPARE_WITH_TIMEOUT(workspace.groups().size(), std::size_t(2), patience_ms);
+        workspace.actions().undo();
+        QTRY_COMPARE_WITH_TIMEOUT(workspace.groups().size(), std::size_t(3), patience_ms);
+        QCOMPARE(colours(), before);
     }
 
     void a_project_that_is_read_for_the_first_time_is_not_said_to_be_empty() {

@@ -6,6 +6,7 @@
 #include "common/error.h"
 #include "compare/compare_columns.h"
 #include "compare/rank_intervals.h"
+#include "figure/format.h"
 #include "record/journal.h"
 
 namespace faceter::desktop {
@@ -91,7 +92,7 @@ std::optional<std::size_t> chooseBaseline(const Comparison& comparison, const st
 }
 
 std::string gainText(const TestOutcome& outcome) {
-    const std::string gain = fmt::format("{:+.2f}", outcome.difference);
+    const std::string gain = format_delta(outcome.difference, 2);
     return std::isfinite(outcome.interval.low) ? fmt::format("{} [{:.2f}, {:.2f}]", gain, outcome.interval.low, outcome.interval.high)
                                                : gain;
 }

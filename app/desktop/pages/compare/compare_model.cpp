@@ -21,11 +21,7 @@ QString plainTip(const QStringList& lines) {
 /// Of a series: a learning rate and a loss are of no common size.
 QString roughlySigned(double value) { return std::isfinite(value) ? qs(fmt::format("{:+.2g}", value)) : QString(); }
 
-QString signedNumber(double value) {
-    if (!std::isfinite(value)) return {};
-    const std::string text = fmt::format("{:+.2f}", value);
-    return qs(text == "-0.00" ? "+0.00" : text);
-}
+QString signedNumber(double value) { return std::isfinite(value) ? qs(format_delta(value, 2)) : QString(); }
 
 QString seedsTip(const RunGroup& group) {
     const QString seeds = group.runs.size() == 1 ? CompareModel::tr("1 seed") : CompareModel::tr("%1 seeds").arg(group.runs.size());
@@ -117,7 +113,8 @@ QString CompareModel::toolTip(const ComparedRow& row, const ComparedValue& value
                               : fmt::format(" ± {:.4f} (n = {} seeds)", value.spread, value.seeds));
     if (m_view->baseline && std::isfinite(value.delta) && &value != &row.values[*m_view->baseline]) {
         const std::string base = m_comparison->groups[*m_view->baseline].name;
-        lines << qs(series ? fmt::format("{:+.4g} against {}", value.delta, base) : fmt::format("{:+.4f} against {}", value.delta, base));
+        lines << qs(series ? fmt::format("{:+.4g} against {}", value.delta, base)
+                           : fmt::format("{} against {}", format_delta(value.delta, 4), base));
         if (series) return plainTip(lines);
         const TestOutcome& outcome = value.outcome;
         if (outcome.has_p())

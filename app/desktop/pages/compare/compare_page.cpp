@@ -23,6 +23,7 @@
 #include "pages/compare/examples_view.h"
 #include "pages/compare/wish_bar.h"
 #include "widgets/data_table.h"
+#include "widgets/flow_layout.h"
 #include "widgets/frozen_columns.h"
 #include "widgets/labels.h"
 #include "widgets/scroll.h"
@@ -108,8 +109,8 @@ void ComparePage::buildContent() {
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(16, 16, 16, 8);
     layout->setSpacing(8);
-    auto* head = new QHBoxLayout;
-    head->addWidget(titleLabel(tr("Compare")), 1);
+    auto* head = new FlowLayout;
+    head->addStretched(titleLabel(tr("Compare")));
     head->addWidget(m_busy);
     m_viewChoice->setObjectName(QStringLiteral("compareView"));
     m_viewChoice->setAccessibleName(tr("What is compared"));

@@ -1,7 +1,6 @@
 #include "pages/compare/wish_bar.h"
 
 #include <QComboBox>
-#include <QHBoxLayout>
 #include <QJsonArray>
 #include <QLineEdit>
 #include <QListWidget>
@@ -11,6 +10,7 @@
 #include "project/runs_snapshot.h"
 #include "store/series_value.h"
 #include "widgets/filter_edit.h"
+#include "widgets/flow_layout.h"
 #include "widgets/popup_panel.h"
 
 namespace faceter::desktop {
@@ -29,9 +29,7 @@ WishBar::WishBar(QWidget* parent)
       m_list(new QListWidget),
       m_order(new QComboBox),
       m_filter(new FilterEdit(QStringLiteral("compareFilter"))) {
-    auto* layout = new QHBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(8);
+    auto* layout = new FlowLayout(this);
     QToolButton* button = dropDownButton(tr("Series"), QStringLiteral("columns"), QStringLiteral("compareSeries"));
     button->setToolTip(tr("The last, best, least or most of a series, or its value at a step, as a further row"));
     buildChooser(button);
@@ -39,9 +37,11 @@ WishBar::WishBar(QWidget* parent)
     m_order->setAccessibleName(tr("Order of the groups"));
     m_order->setSizeAdjustPolicy(QComboBox::AdjustToContents);
     m_order->setMaximumWidth(260);
-    layout->addWidget(button, 0, Qt::AlignTop);
-    layout->addWidget(m_order, 0, Qt::AlignTop);
-    layout->addWidget(m_filter, 1, Qt::AlignTop);
+    for (QWidget* widget : {static_cast<QWidget*>(button), static_cast<QWidget*>(m_order)}) {
+        layout->addWidget(widget);
+        layout->setAlignment(widget, Qt::AlignTop);
+    }
+    layout->addStretched(m_filter);
     fillOrders();
     connect(m_order, &QComboBox::currentIndexChanged, this, &WishBar::changed);
     connect(m_filter, &FilterEdit::filterChanged, this, &WishBar::changed);

@@ -124,7 +124,7 @@ void CurvePanel::fillMenu(QMenu* menu) {
 }
 
 void CurvePanel::openOptions() {
-    auto* options = new PanelOptions(m_spec, m_pageSmoothing, this);
+    auto* options = new PanelOptions(m_spec, m_pageSmoothing, m_common && m_common->logY, this);
     connect(options, &PanelOptions::changed, this, [this, options] { setSpec(options->spec()); });
     options->open();
 }

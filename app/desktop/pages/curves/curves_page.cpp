@@ -182,6 +182,7 @@ void CurvesPage::clear() {
     m_namesKnown = false;
     showMatches();
     m_subtitle->clear();
+    m_patternProblem->hide();
     m_stack->setCurrentWidget(m_loading);
 }
 

@@ -33,9 +33,10 @@ std::optional<double> numberIn(const QLineEdit* edit) {
 
 }  // namespace
 
-PanelOptions::PanelOptions(const PanelSpec& spec, int pageSmoothing, QWidget* parent)
+PanelOptions::PanelOptions(const PanelSpec& spec, int pageSmoothing, bool pageLogY, QWidget* parent)
     : QDialog(parent),
       m_spec(spec),
+      m_pageLogY(pageLogY),
       m_patterns(new QLineEdit(spec.patterns.join(QStringLiteral(", ")))),
       m_problem(plainLabel()),
       m_ownSmoothing(new QCheckBox(tr("its own"))),
@@ -83,6 +84,7 @@ PanelOptions::PanelOptions(const PanelSpec& spec, int pageSmoothing, QWidget* pa
     connect(m_ownSmoothing, &QCheckBox::toggled, this, &PanelOptions::changed);
     connect(m_smoothing, &QSlider::valueChanged, this, &PanelOptions::changed);
     connect(m_clipped, &QCheckBox::toggled, this, &PanelOptions::changed);
+    connect(m_logY, &QComboBox::currentIndexChanged, this, [this] { showProblem(problem()); });  // an end may have no place on it
     check();
 }
 
@@ -102,18 +104,32 @@ void PanelOptions::addEnd(QFormLayout* form, QLineEdit* edit, const QString& lab
     connect(edit, &QLineEdit::textEdited, this, &PanelOptions::check);
 }
 
-/// What is no pattern, and no number, is said and not taken.
-void PanelOptions::check() {
-    QString problem = patternProblem(patternsFrom(m_patterns->text()));
-    for (const QLineEdit* end : {m_low, m_high})
-        if (problem.isEmpty() && !end->text().trimmed().isEmpty() && !numberIn(end))
-            problem = tr("%1 is no number that an axis can end at").arg(end->text().trimmed().left(most_quoted));
-    if (problem.isEmpty() && numberIn(m_low) && numberIn(m_high) && *numberIn(m_low) >= *numberIn(m_high))
-        problem = tr("the axis ends where it begins, or before");
+QString PanelOptions::problem() const {
+    const QString patterns = patternProblem(patternsFrom(m_patterns->text()));
+    if (!patterns.isEmpty()) return patterns;
+    const bool isLog = scaleOf(m_logY).value_or(m_pageLogY);
+    for (const QLineEdit* end : {m_low, m_high}) {
+        const QString text = end->text().trimmed().left(most_quoted);
+        const std::optional<double> number = numberIn(end);
+        if (!text.isEmpty() && !number) return tr("%1 is no number that an axis can end at").arg(text);
+        if (isLog && number && *number <= 0)
+            return tr("A logarithmic axis has no place for %1: it ends at a number above 0, and until then where the data end").arg(text);
+    }
+    if (numberIn(m_low) && numberIn(m_high) && *numberIn(m_low) >= *numberIn(m_high)) return tr("the axis ends where it begins, or before");
+    return {};
+}
+
+void PanelOptions::showProblem(const QString& problem) {
     m_problem->setText(problem);
     m_problem->setVisible(!problem.isEmpty());
     if (layout()->hasHeightForWidth()) resize(width(), std::max(height(), layout()->totalHeightForWidth(width())));  // room for all of it
-    if (problem.isEmpty()) Q_EMIT changed();
+}
+
+/// What is no pattern, and no number, is said and not taken.
+void PanelOptions::check() {
+    const QString found = problem();
+    showProblem(found);
+    if (found.isEmpty()) Q_EMIT changed();
 }
 
 PanelSpec PanelOptions::spec() const {

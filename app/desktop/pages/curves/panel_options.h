@@ -16,7 +16,8 @@ namespace faceter::desktop {
 class PanelOptions : public QDialog {
     Q_OBJECT
   public:
-    PanelOptions(const PanelSpec& spec, int pageSmoothing, QWidget* parent = nullptr);
+    /// `pageSmoothing`, `pageLogY`: the page's choices, where the panel has none of its own.
+    PanelOptions(const PanelSpec& spec, int pageSmoothing, bool pageLogY, QWidget* parent = nullptr);
     /// As it is filled in now.
     PanelSpec spec() const;
 
@@ -26,9 +27,12 @@ class PanelOptions : public QDialog {
   private:
     void addScale(QFormLayout* form, QComboBox* box, const QString& label, const char* name, const std::optional<bool>& value);
     void addEnd(QFormLayout* form, QLineEdit* edit, const QString& label, const char* name, const std::optional<double>& value);
+    QString problem() const;
+    void showProblem(const QString& problem);
     void check();
 
     PanelSpec m_spec;  // what is not edited here
+    bool m_pageLogY;
     QLineEdit* m_patterns;
     QLabel* m_problem;
     QCheckBox* m_ownSmoothing;

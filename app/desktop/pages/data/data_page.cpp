@@ -114,6 +114,7 @@ DataPage::DataPage(Workspace& workspace)
         m_error->setMessage(message);
     });
     connect(m_source, &QComboBox::currentIndexChanged, this, &DataPage::showSource);
+    connect(&workspace, &Workspace::projectChanged, m_error, [this] { m_error->setMessage({}); });
     for (const auto signal : {&Workspace::shownChanged, &Workspace::currentRunChanged, &Workspace::projectChanged})
         connect(&workspace, signal, this, &DataPage::fillSources);
     connect(&DataSources::of(workspace), &DataSources::asked, this, [this] {

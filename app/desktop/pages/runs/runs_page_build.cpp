@@ -18,6 +18,7 @@
 #include "pages/runs/selection_actions.h"
 #include "pages/runs/selection_bar.h"
 #include "widgets/filter_edit.h"
+#include "widgets/flow_layout.h"
 #include "widgets/labels.h"
 
 namespace faceter::desktop {
@@ -110,15 +111,16 @@ QWidget* RunsPage::buildHead() {
 
 QWidget* RunsPage::buildTools() {
     auto* tools = new QWidget;
-    auto* layout = new QHBoxLayout(tools);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(8);
+    auto* layout = new FlowLayout(tools);
     auto* values = dropDownButton(tr("Filter by"), QStringLiteral("filter"), QStringLiteral("runsFacets"));
     auto* columns = dropDownButton(tr("Columns"), QStringLiteral("columns"), QStringLiteral("runsColumns"));
     m_facets = new FacetPanel(values);
     m_chooser = new ColumnChooser(columns);
-    layout->addWidget(m_filter, 1, Qt::AlignTop);
-    for (QToolButton* button : {values, m_groupButton, columns}) layout->addWidget(button, 0, Qt::AlignTop);
+    layout->addStretched(m_filter);
+    for (QToolButton* button : {values, m_groupButton, columns}) {
+        layout->addWidget(button);
+        layout->setAlignment(button, Qt::AlignTop);
+    }
     return tools;
 }
 
