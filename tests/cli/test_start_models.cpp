@@ -228,7 +228,9 @@ class TestStartModels : public QObject {
         refused("router_retriever, single_gates: [law]", "variants.V.single_gates names 'law', which is not there (known: retrieval)");
         refused("router_retriever, gates: {law: x}", "variants.V.gates names 'law', which is not there");
         refused("router_retriever, router: fixed, fixed_gate: law", "variants.V.fixed_gate names 'law'");
-        QCOMPARE(check(model, "router_retriever, router: fixed, fixed_gate: base").code, 0);
+        refused("router_retriever, router: fixed, fixed_gate: multi-task, multi_task: false",
+                "variants.V.multi_task is false and variants.V.fixed_gate is multi-task: that gate is not trained then");
+        QCOMPARE(check(model, "router_retriever, router: fixed, fixed_gate: base, multi_task: false").code, 0);
         QCOMPARE(check(model, "mote, experts: {retrieval.query: a, '*': b}").code, 0);
         QCOMPARE(check(model, "token_routed_moe, top_k: 4").code, 0);
     }
