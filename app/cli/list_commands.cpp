@@ -5,6 +5,7 @@
 #include "common/error.h"
 #include "common/printable.h"
 #include "common/strings.h"
+#include "figure/format.h"
 #include "record/launch.h"
 #include "settings/yaml.h"
 #include "stats/number.h"
@@ -167,7 +168,7 @@ void print_run(const RunDirectory& run, const RunRow& row, Store& store) {
     if (const auto launch = read_launch(run))
         say(stdout, "  started   through profile {}{}\n", launch->profile, launch->job.empty() ? "" : ", SLURM job " + launch->job);
     if (state.total_steps > 0) say(stdout, "  steps     {} of {}\n", state.step, state.total_steps);
-    if (std::isfinite(state.loss)) say(stdout, "  loss      {:.4f}\n", state.loss);
+    if (std::isfinite(state.loss)) say(stdout, "  loss      {}\n", format_value({"loss", "", "", ColumnKind::number, 4}, state.loss));
     say(stdout, "  time      {} in {} attempt{}\n", format_duration(state.active_s), state.attempts, state.attempts == 1 ? "" : "s");
     if (!row.tags.empty()) say(stdout, "  tags      {}\n", printable(join(row.tags, ", ")));
     if (!row.note.empty()) say(stdout, "  note      {}\n", row.note);

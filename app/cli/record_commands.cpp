@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <chrono>
 
 #include "cli/checks.h"
@@ -56,12 +58,13 @@ int pin(const RecordOptions& options) {
     return 0;
 }
 
-/// Who deletes on a full disk wants its space.
+/// Who deletes on a full disk wants its space. Where nothing may be written, nothing can be removed either.
 void move_to_trash(const Project& project, const std::string& id) {
     try {
         project.trash(id);
     } catch (const Error& error) {
-        if (error.code() != ExitCode::failed) throw;
+        const bool may_remove = ::access(project.runs_folder().c_str(), W_OK) == 0;
+        if (error.code() != ExitCode::failed || !may_remove) throw;
         throw failure("{}; 'faceter delete --now' removes a run for good, without the trash", error.what());
     }
 }

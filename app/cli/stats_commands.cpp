@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "cli/checks.h"
 #include "cli/commands.h"
 #include "common/error.h"
@@ -33,6 +35,9 @@ std::vector<double> read_numbers(const std::string& path) {
     return numbers;
 }
 
+/// NaN has a sign that says nothing.
+std::string digits(double value) { return std::isnan(value) ? "nan" : fmt::format("{:.6g}", value); }
+
 int welch_command(const StatsOptions& options) {
     const WelchResult result = welch(read_numbers(options.a), read_numbers(options.b), parse_alternative(options.alternative));
     if (options.json) {
@@ -50,8 +55,8 @@ int welch_command(const StatsOptions& options) {
     fmt::print("Welch's t-test, alternative: mean(a) {} mean(b)\n", options.alternative == "less"      ? "<"
                                                                     : options.alternative == "greater" ? ">"
                                                                                                        : "is not");
-    fmt::print("t = {:.6g}, df = {:.6g}, p = {:.6g}\nmean(a) = {:.6g} (n = {}), mean(b) = {:.6g} (n = {})\n", result.t, result.df, result.p,
-               result.mean_a, result.n_a, result.mean_b, result.n_b);
+    fmt::print("t = {}, df = {}, p = {}\nmean(a) = {} (n = {}), mean(b) = {} (n = {})\n", digits(result.t), digits(result.df),
+               digits(result.p), digits(result.mean_a), result.n_a, digits(result.mean_b), result.n_b);
     if (!result.note.empty()) fmt::print("{}\n", result.note);
     return 0;
 }
@@ -67,9 +72,10 @@ int paired_command(const StatsOptions& options) {
         print_json({{"paired_t", t.to_json()}, {"wilcoxon", signed_rank.to_json()}});
         return 0;
     }
-    fmt::print("paired t:  t = {:.6g}, df = {:.6g}, p = {:.6g}, mean difference {:.6g} (n = {})\n", t.t, t.df, t.p, t.mean_difference, t.n);
+    fmt::print("paired t:  t = {}, df = {}, p = {}, mean difference {} (n = {})\n", digits(t.t), digits(t.df), digits(t.p),
+               digits(t.mean_difference), t.n);
     if (!t.note.empty()) fmt::print("           {}\n", t.note);
-    fmt::print("Wilcoxon:  W = {:.6g}, p = {:.6g} ({})\n", signed_rank.statistic, signed_rank.p,
+    fmt::print("Wilcoxon:  W = {}, p = {} ({})\n", digits(signed_rank.statistic), digits(signed_rank.p),
                signed_rank.exact ? "exact" : "normal approximation");
     return 0;
 }
@@ -89,10 +95,10 @@ int tost_command(const TostOptions& options) {
     }
     fmt::print("Two one-sided t-tests{}, margin {:g}: is the difference between -{:g} and {:g}?\n", options.paired ? " of pairs" : "",
                options.margin, options.margin, options.margin);
-    fmt::print("mean(a) - mean(b) = {:.6g}, 90 % interval {:.6g} to {:.6g} (n = {}, {})\n", result.difference, result.interval.low,
-               result.interval.high, result.n_a, result.n_b);
-    fmt::print("p = {:.6g} (above -margin: {:.6g}, below +margin: {:.6g}), df = {:.6g}\n", result.p, result.p_lower, result.p_upper,
-               result.df);
+    fmt::print("mean(a) - mean(b) = {}, 90 % interval {} to {} (n = {}, {})\n", digits(result.difference), digits(result.interval.low),
+               digits(result.interval.high), result.n_a, result.n_b);
+    fmt::print("p = {} (above -margin: {}, below +margin: {}), df = {}\n", digits(result.p), digits(result.p_lower), digits(result.p_upper),
+               digits(result.df));
     if (!result.note.empty()) fmt::print("{}\n", result.note);
     return 0;
 }

@@ -57,8 +57,11 @@ void require_held_by(const EncoderConfig& config, const std::vector<DenseModule>
 void require_words(const Tokenizer& tokenizer, const EncoderConfig& config, std::string_view name) {
     if (static_cast<std::int64_t>(tokenizer.vocab_size()) > config.vocab_size)
         throw data_error(
-            "{}: the tokenizer beside it gives ids up to {}, the model has embeddings for {}; the tokenizer belongs to another model", name,
-            tokenizer.vocab_size() - 1, config.vocab_size);
+            "{}: the tokenizer beside it gives ids up to {} ({}), the model has embeddings for {}; the tokenizer belongs to another model, "
+            "or "
+            "its files name tokens that the model was not resized for",
+            name, tokenizer.vocab_size() - 1, faceter::quoted(tokenizer.id_to_piece(static_cast<int>(tokenizer.vocab_size()) - 1)),
+            config.vocab_size);
 }
 
 namespace {

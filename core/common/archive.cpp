@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <climits>
 #include <exception>
 #include <set>
 
@@ -141,6 +142,7 @@ class Extraction {
         if (library_.hardlink(entry) || (type != AE_IFREG && type != AE_IFDIR))
             refuse(fmt::format("{} is a link or a device, and only plain files are taken", faceter::quoted(name)));
         const fs::path path(name);
+        check_length(path, name);
         check_number(++entries_);  // of the same folder as well, however often it stands there
         count_folders(type == AE_IFDIR ? path : path.parent_path(), name);
         if (type == AE_IFDIR) return;
@@ -148,6 +150,15 @@ class Extraction {
         check_number(names_.size() + folders_.size());
         make_directories((folder_ / path).parent_path());
         write(folder_ / path);
+    }
+
+    /// What no disk can hold is the archive's fault.
+    void check_length(const fs::path& inner, const std::string& name) const {
+        for (const fs::path& part : inner)
+            if (part.native().size() > NAME_MAX)
+                refuse(fmt::format("names {}, and a file's name has at most {} bytes", faceter::quoted(name), NAME_MAX));
+        if ((folder_ / inner).native().size() >= PATH_MAX)
+            refuse(fmt::format("names {}, and a path has at most {} bytes", faceter::quoted(name), PATH_MAX - 1));
     }
 
     /// Before they are made: an archive of a few bytes a folder would else fill a disk with them, and take minutes to.

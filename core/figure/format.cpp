@@ -23,8 +23,9 @@ std::string format_count(double value) {
     return text;
 }
 
-/// "-0.00" is written "0.00".
+/// "-0.00" is written "0.00", and "1e+308" without its 309 digits.
 std::string format_fixed(double value, int decimals) {
+    if (std::abs(value) >= 1e15) return fmt::format("{:.6g}", value);
     std::string text = fmt::format("{:.{}f}", value, decimals);
     if (text.front() == '-' && text.find_first_of("123456789") == std::string::npos) text.erase(0, 1);
     return text;

@@ -97,11 +97,20 @@ std::string Checker::path(const std::string& text) const {
     return (context.base_folder / text).lexically_normal().string();
 }
 
+/// The same with the ends of the whole numbers that JSON's readers all hold exactly, where it names none.
+Field within_whole_numbers(Field field, double end) {
+    if (!field.minimum) field.minimum = -end;
+    if (!field.maximum) field.maximum = end;
+    return field;
+}
+
 Json Checker::number(const Field& field, const Json& json, const YamlNode& node, std::string_view where) const {
+    constexpr double most_whole = 9007199254740992.0;
     if (!json.is_number()) return wrong(field, node, where);
     const double number = json.get<double>();
-    const bool whole = std::abs(number) <= 9007199254740992.0 && number == std::floor(number);
-    if (field.type == FieldType::integer && !whole) return wrong(field, node, where);
+    if (field.type == FieldType::integer && std::abs(number) > most_whole)
+        return wrong(within_whole_numbers(field, most_whole), node, where);
+    if (field.type == FieldType::integer && number != std::floor(number)) return wrong(field, node, where);
     const bool low = field.minimum && (field.exclusive_minimum ? number <= *field.minimum : number < *field.minimum);
     if (low || (field.maximum && number > *field.maximum) || !std::isfinite(number)) return wrong(field, node, where);
     return field.type == FieldType::integer ? Json(static_cast<std::int64_t>(number)) : Json(number);

@@ -1,5 +1,8 @@
 #include "text/token_roles.h"
 
+#include <algorithm>
+#include <set>
+
 #include "common/error.h"
 #include "common/file.h"
 #include "common/json_document.h"
@@ -54,7 +57,108 @@ void take_tokens(const JsonElement& config, TokenRoles& roles) {
     roles.eos_token = token_content(config, "eos_token", roles.eos_token);
 }
 
+/// The roles of transformers, in its order.
+constexpr std::array<std::string_view, 7> special_keys = {"bos_token", "eos_token", "unk_token", "sep_token",
+                                                          "pad_token", "cls_token", "mask_token"};
+
+AddedToken to_token(const JsonElement& value, std::string_view what, std::string_view name) {
+    std::string_view text;
+    if (!value.get(text)) return special_token(text);
+    AddedToken token = special_token(member_text(value, "content", fmt::format("{}: {}", name, what)));
+    token.single_word = member_or(value, "single_word", false, name);
+    token.lstrip = member_or(value, "lstrip", false, name);
+    token.rstrip = member_or(value, "rstrip", false, name);
+    token.normalized = member_or(value, "normalized", false, name);
+    return token;
+}
+
+/// What tokenizer_config.json and special_tokens_map.json name together.
+struct NamedTokens {
+    std::vector<AddedToken> listed;                     ///< added_tokens_decoder
+    std::array<AddedToken, special_keys.size()> roles;  ///< no content: none
+    std::vector<AddedToken> further, extra;
+    bool has_extra = false, has_decoder = false;
+    bool mask_takes_blank = false;  ///< in front of it, where its flags are not said: of the class
+
+    void take_roles(const JsonElement& file, std::string_view name) {
+        JsonElement member;
+        std::string_view text;
+        for (std::size_t i = 0; i < special_keys.size(); ++i)
+            if (find_member(file, special_keys[i], member) && (member.is_object() || member.is_string()))
+                roles[i] = to_token(member, special_keys[i], name);
+        if (find_member(file, "mask_token", member) && member.is_string()) roles.back().lstrip = mask_takes_blank;
+        simdjson::dom::object members;
+        if (file.get(members)) return;
+        for (const auto& [key, value] : members)
+            if (key.ends_with("_token") && std::find(special_keys.begin(), special_keys.end(), key) == special_keys.end() &&
+                !value.get(text))
+                further.push_back(special_token(text));
+    }
+    static std::vector<AddedToken> list_of(const JsonElement& file, std::string_view key, std::string_view name) {
+        std::vector<AddedToken> tokens;
+        JsonElement member;
+        if (!find_member(file, key, member)) return tokens;
+        simdjson::dom::array list;
+        if (member.get(list)) throw data_error("{}: {} is no list of tokens", name, key);
+        for (const JsonElement one : list) tokens.push_back(to_token(one, key, name));
+        return tokens;
+    }
+    void take_config(const JsonElement& config, std::string_view name) {
+        JsonElement member;
+        if (member_or(config, "split_special_tokens", false, name))
+            throw data_error(
+                "{}: split_special_tokens is true, by which special tokens in a text are read as text; that is not supported, set it to "
+                "false",
+                name);
+        const std::string_view kind = member_or(config, "tokenizer_class", std::string_view(), name);
+        mask_takes_blank = kind.starts_with("MPNet") || kind.starts_with("Camembert");
+        has_decoder = find_member(config, "added_tokens_decoder", member);
+        listed = read_added_tokens_decoder(config, name);
+        take_roles(config, name);
+        simdjson::dom::object named;
+        const bool is_map = find_member(config, "extra_special_tokens", member) && !member.get(named);
+        if (is_map)
+            for (const auto& [key, value] : named) further.push_back(to_token(value, key, name));
+        else
+            extra = list_of(config, "extra_special_tokens", name);
+        if (extra.empty()) extra = list_of(config, "additional_special_tokens", name);
+        has_extra = !extra.empty();
+    }
+    void take_map(const JsonElement& map, std::string_view name) {
+        take_roles(map, name);
+        const std::vector<AddedToken> more = list_of(map, "extra_special_tokens", name);
+        has_extra |= !more.empty();
+        extra.insert(extra.end(), more.begin(), more.end());
+        if (!has_extra) extra = list_of(map, "additional_special_tokens", name);
+    }
+};
+
 }  // namespace
+
+std::vector<AddedToken> read_named_tokens(const std::filesystem::path& folder) {
+    NamedTokens named;
+    const fs::path config_path = folder / "tokenizer_config.json", map_path = folder / "special_tokens_map.json";
+    read_if_there(config_path, [&](const JsonElement& config) { named.take_config(config, config_path.string()); });
+    if (!named.has_decoder) read_if_there(map_path, [&](const JsonElement& map) { named.take_map(map, map_path.string()); });
+    std::vector<AddedToken> all = std::move(named.listed);
+    all.insert(all.end(), named.roles.begin(), named.roles.end());
+    all.insert(all.end(), named.further.begin(), named.further.end());
+    all.insert(all.end(), named.extra.begin(), named.extra.end());
+    return all;
+}
+
+std::string add_named_tokens(const std::filesystem::path& folder, std::vector<AddedToken>& tokens) {
+    std::set<std::string> known{""};
+    for (const AddedToken& token : tokens) known.insert(token.content);
+    std::string added;
+    for (AddedToken& token : read_named_tokens(folder)) {
+        if (!known.insert(token.content).second) continue;
+        added +=
+            fmt::format("\n{}\t{}{}{}{}{}", token.content, token.single_word, token.lstrip, token.rstrip, token.normalized, token.special);
+        tokens.push_back(std::move(token));
+    }
+    return added;
+}
 
 TokenRoles read_token_roles(const std::filesystem::path& folder) {
     TokenRoles roles;

@@ -3,6 +3,9 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
+
+#include "text/added_tokens.h"
 
 namespace faceter {
 
@@ -18,6 +21,14 @@ struct TokenRoles {
     std::optional<bool> add_bos_token, add_eos_token;
     std::optional<std::size_t> extra_ids;  ///< T5's sentinels
 };
+
+/// The special tokens that these files name, in the order in which transformers 5 adds those that tokenizer.json lacks:
+/// added_tokens_decoder, the tokens with a role, further keys that end in _token, extra_special_tokens (else additional_special_tokens).
+/// With an added_tokens_decoder special_tokens_map.json does not count. Throws a data error where one is no token, and where
+/// split_special_tokens asks for special tokens in a text to be read as text.
+std::vector<AddedToken> read_named_tokens(const std::filesystem::path& folder);
+/// Appends those that the tokenizer does not have yet; a line for each, for its description.
+std::string add_named_tokens(const std::filesystem::path& folder, std::vector<AddedToken>& tokens);
 
 /// Reads the files of a folder that are there. Throws a data error where one is broken.
 TokenRoles read_token_roles(const std::filesystem::path& folder);

@@ -23,6 +23,7 @@ std::unique_ptr<Tokenizer> load_wordpiece_json(std::string_view text, const fs::
     if (const fs::path config = path.parent_path() / "tokenizer_config.json"; fs::exists(config))
         apply_tokenizer_config(read_file(config, max_config_bytes), config.string(), false, settings);
     settings.normalizer.lowercase |= lowercase_first;
+    add_named_tokens(path.parent_path(), settings.added_tokens);
     return std::make_unique<WordPieceTokenizer>(std::move(settings), path.string());
 }
 
@@ -47,6 +48,7 @@ std::unique_ptr<Tokenizer> load_pipeline_json(std::string_view text, const fs::p
         settings = parse_pipeline_json(with_ends(text, settings), path.string());
         add_ends(settings, roles, path.string());
     }
+    settings.description += add_named_tokens(path.parent_path(), settings.added_tokens);
     return make_pipeline(std::move(settings), roles, lowercase_first);
 }
 

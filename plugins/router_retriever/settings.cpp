@@ -60,7 +60,9 @@ Extension variant() {
                  "Tasks whose gates are baselines (such as MSMARCO's): trained and scored, never routed to.")
                 .naming({"<task>"})
                 .from("RouterRetriever, Table 1"),
-            boolean("multi_task", true, "Train one gate on all domains together, the baseline.").from("RouterRetriever, section Baselines"),
+            boolean("multi_task", true, "Train one gate on all domains together, the baseline.")
+                .excludes("fixed_gate=multi-task", "that gate is not trained then; use multi_task: true, or name another gate")
+                .from("RouterRetriever, section Baselines"),
             boolean("multi_task_curve", false,
                     "Train multi-task gates on the first 2, 3 ... domains as well, for the score against the number of domains.")
                 .from("RouterRetriever, Figure 4"),

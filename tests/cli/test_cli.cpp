@@ -141,6 +141,20 @@ class TestCli : public QObject {
         QCOMPARE(faceter::testing::faceter({"stats", "welch", "--a", in("good.txt"), "--b", in("good.txt"), "--alternative", "lss"}).code,
                  2);
     }
+    void a_value_that_there_is_not_is_nan_without_a_sign() {
+        write_file_atomic(in("one.txt"), "1\n");
+        write_file_atomic(in("same.txt"), "2\n2\n2\n");
+        for (const std::vector<std::string>& test : {std::vector<std::string>{"welch"}, {"paired"}, {"tost", "--margin", "0.5"}}) {
+            for (const char* file : {"one.txt", "same.txt"}) {
+                std::vector<std::string> command = {"stats"};
+                command.insert(command.end(), test.begin(), test.end());
+                command.insert(command.end(), {"--a", in(file), "--b", in(file)});
+                const std::string out = faceter::testing::faceter(command).out;
+                QVERIFY2(out.find("-nan") == std::string::npos, out.c_str());
+            }
+        }
+        HAS(faceter::testing::faceter({"stats", "welch", "--a", in("same.txt"), "--b", in("same.txt")}).out, "t = nan, df = 1, p = nan");
+    }
     void a_planned_test_says_how_many_seeds_it_needs() {
         const Outcome wanted =
             faceter::testing::faceter({"stats", "power", "--test", "welch", "--effect", "0.5", "--power", "0.8", "--json"});

@@ -1,4 +1,5 @@
 #include "cli/program.h"
+#include "packaging/command.h"
 #include "store/store.h"
 #include "support/checkout.h"
 #include "support/sample_runs.h"
@@ -34,6 +35,23 @@ class TestFullDisk : public QObject {
         QCOMPARE(with_full_log({"list", "--json", "--project", QString::fromStdString(folder.path().string())}, out), 0);
         QCOMPARE(parse_json(out, "output")["runs"].size(), std::size_t{1});
         QCOMPARE(with_full_log({"show", "nothing", "--project", QString::fromStdString(folder.path().string())}, out), 2);
+    }
+    void nothing_is_advised_for_a_disk_that_cannot_be_written() {
+        const TemporaryDirectory folder;
+        const RunDirectory run = sample_run(folder.path());
+        write_attempt(run, 1, 5, "finished");
+        const std::string project = folder.path().string();
+        const auto in_a_mount = [&](const std::string& then) {
+            return packaging::run("unshare", {"--map-root-user", "--mount", "sh", "-c",
+                                              packaging::text("mount --bind '" + project + "' '" + project +
+                                                              "' && mount -o remount,bind,ro '" + project + "' && " + then)});
+        };
+        if (in_a_mount("true").code != 0) QSKIP("this machine lets nobody mount a folder of one's own (unshare)");
+        const auto deleted = in_a_mount(FACETER_BINARY_DIR "/bin/faceter delete " + run.info().id + " --project '" + project + "'");
+        const std::string said = deleted.output.toStdString();
+        QCOMPARE(deleted.code, 5);
+        HAS(said, "Read-only file system");
+        QVERIFY2(said.find("--now") == std::string::npos, said.c_str());
     }
     void a_supervisor_whose_log_lies_on_a_full_disk_works_its_queue_off() {
         const TemporaryDirectory folder;

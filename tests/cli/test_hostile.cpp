@@ -69,6 +69,15 @@ class TestHostile : public QObject {
         HAS(told({"list", "--project", project.path().string()}), "0: ");
         HAS(told({"show", run.info().id, "--project", project.path().string()}), "0: ");
     }
+    void a_loss_without_measure_is_written_short() {
+        const TemporaryDirectory project;
+        const RunDirectory run = sample_run(project.path());
+        write_attempt(run, 1, 1, "finished", 1e308);
+        HAS(faceter::testing::faceter({"show", run.info().id, "--project", project.path().string()}).out, "  loss      1e+308\n");
+        const Outcome listed = faceter::testing::faceter({"list", "--project", project.path().string()});
+        HAS(listed.out, "1e+308");
+        QVERIFY2(listed.out.find("00000") == std::string::npos, listed.out.c_str());
+    }
     void controls_in_json_are_escaped_and_stay_what_they_are() {
         const TemporaryDirectory project;
         const RunDirectory run = sample_run(project.path());

@@ -1,5 +1,6 @@
 #include <QDir>
 
+#include "checkpoint/hub_server.h"
 #include "cli/program.h"
 #include "common/file.h"
 #include "record/run_directory.h"
@@ -94,6 +95,25 @@ class TestStartModels : public QObject {
         HAS(in_project({"export", "routd-1", (folder.path() / "out").string()}).err, "did you mean 'routed-1'");
         const Outcome converted = in_project({"convert", "mote-1", (folder.path() / "out").string()});
         HAS(converted.err, "has task experts");  // found, and refused for what it is
+    }
+
+    void the_hub_is_not_asked_for_what_is_called_like_a_run() {
+        const HttpServer hub([](const ServerRequest&) { return ServerAnswer{404, {"X-Error-Code: RepoNotFound"}, ""}; });
+        const TemporaryDirectory folder;
+        const fs::path project = folder.path() / "project";
+        copy_project(project);
+        const auto asked_of = [&](const std::string& model) {
+            return faceter::testing::faceter({"describe", "--model", model, "--project", project.string()},
+                                             {"HF_HUB_OFFLINE=0", "HF_ENDPOINT=" + hub.url(), "HF_HOME=" + folder.path().string()});
+        };
+        const Outcome misspelt = asked_of("routd-1");
+        QCOMPARE(misspelt.code, 4);
+        HAS(misspelt.err,
+            "model 'routd-1' was not found; did you mean the run 'routed-1' of this project? A model of the Hugging Face hub "
+            "is named with its organisation: org/routd-1");
+        QVERIFY(hub.requests().empty());
+        HAS(asked_of("routed1").err, "did you mean the run 'routed-1'");
+        QVERIFY(!hub.requests().empty());
     }
 
     void a_name_that_is_none_is_not_answered_by_the_run_in_whose_folder_it_is_asked() {
@@ -208,7 +228,9 @@ class TestStartModels : public QObject {
         refused("router_retriever, single_gates: [law]", "variants.V.single_gates names 'law', which is not there (known: retrieval)");
         refused("router_retriever, gates: {law: x}", "variants.V.gates names 'law', which is not there");
         refused("router_retriever, router: fixed, fixed_gate: law", "variants.V.fixed_gate names 'law'");
-        QCOMPARE(check(model, "router_retriever, router: fixed, fixed_gate: base").code, 0);
+        refused("router_retriever, router: fixed, fixed_gate: multi-task, multi_task: false",
+                "variants.V.multi_task is false and variants.V.fixed_gate is multi-task: that gate is not trained then");
+        QCOMPARE(check(model, "router_retriever, router: fixed, fixed_gate: base, multi_task: false").code, 0);
         QCOMPARE(check(model, "mote, experts: {retrieval.query: a, '*': b}").code, 0);
         QCOMPARE(check(model, "token_routed_moe, top_k: 4").code, 0);
     }

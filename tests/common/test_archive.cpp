@@ -97,6 +97,16 @@ class TestArchive : public QObject {
         write_tar(file_, {{"good"}, {name.toStdString()}});
         refuses("leaves the folder");
     }
+    void a_name_that_no_disk_holds_is_refused_and_told_short() {
+        for (const std::string& name : {std::string(300, 'n'), std::string(300, 'n') + "/a"}) {
+            write_tar(file_, {{"good"}, {name}});
+            refuses("names '" + std::string(80, 'n') + "...', and a file's name has at most 255 bytes; nothing was taken from it");
+        }
+        std::string deep = "a";
+        for (int i = 0; i < 20; ++i) deep = std::string(250, 'n') + "/" + deep;
+        write_tar(file_, {{deep}});
+        refuses("...', and a path has at most 4095 bytes; nothing was taken from it");
+    }
     void links_and_devices_are_refused() {
         write_tar(file_, {{"a", "", AE_IFLNK, "/etc"}, {"a/evil"}});
         refuses("link or a device");

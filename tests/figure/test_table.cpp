@@ -114,6 +114,8 @@ class TestTable : public QObject {
         };
         QCOMPARE(written(ColumnKind::number, 45.314), std::string("45.31"));
         QCOMPARE(written(ColumnKind::number, -0.001), std::string("0.00"));
+        QCOMPARE(written(ColumnKind::number, 1e308), std::string("1e+308"));
+        QCOMPARE(written(ColumnKind::delta, 1e308), std::string("+1e+308"));
         QCOMPARE(written(ColumnKind::delta, 1.2), std::string("+1.20"));
         QCOMPARE(written(ColumnKind::delta, -1.2), std::string("-1.20"));
         QCOMPARE(written(ColumnKind::delta, 0.0), std::string("0.00"));

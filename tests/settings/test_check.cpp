@@ -82,6 +82,12 @@ class TestCheck : public QObject {
         QVERIFY(errors_of("name: x\nsteps: 1e300\n").find("whole number") != std::string::npos);
         QVERIFY(errors_of("name: x\nseeds: [1, -2]\n").find("mine.yaml:2:12: seeds[1] is '-2'") != std::string::npos);
     }
+    void a_whole_number_that_is_too_large_is_told_how_far_they_go() {
+        QCOMPARE(errors_of("name: x\nseeds: [18446744073709551615]\n"),
+                 std::string("mine.yaml:2:9: seeds[0] is '18446744073709551615'; expected a whole number of at least 0 and at most "
+                             "9007199254740992"));
+        QCOMPARE(check("name: x\nseeds: [9007199254740992]\n").at("seeds").at(0).get<std::int64_t>(), std::int64_t{1} << 53);
+    }
     void a_choice_suggests_the_nearest() {
         QCOMPARE(errors_of("name: x\nschedule: cosin\n"),
                  std::string("mine.yaml:2:11: schedule is 'cosin'; expected one of cosine, linear; did you mean 'cosine'?"));

@@ -72,6 +72,75 @@ class TestTokenizerFiles : public QObject {
             QCOMPARE(encode(*folder.load(), "A a"), (std::vector<std::int32_t>{2, 8, 8, 3}));
         }
     }
+    /// The ids are transformers 5.23's of the same folder, with [X1], [X2] ... in the text.
+    void tokens_that_the_configuration_alone_names_are_added_in_the_order_of_transformers_data() {
+        QTest::addColumn<QString>("config");
+        QTest::addColumn<QString>("map");
+        QTest::addColumn<QString>("ids");
+        const QString none;
+        const QString listed = R"("added_tokens_decoder": {"99": {"content": "[X1]", "lstrip": true, "special": true},)"
+                               R"( "5": {"content": "[X2]", "normalized": true, "special": false}})";
+        QTest::newRow("a list") << R"("extra_special_tokens": ["[X1]", "[X2]"])" << none << "8 17 10 18 8 1 8 1";
+        QTest::newRow("a map") << R"("extra_special_tokens": {"image": "[X2]", "other": "[X1]"})" << none << "8 18 10 17 8 1 8 1";
+        QTest::newRow("by the old name") << R"("additional_special_tokens": ["[X2]", {"content": "[X1]", "lstrip": true}])" << none
+                                         << "8 18 10 17 8 1 8 1";
+        QTest::newRow("roles first")
+            << R"("additional_special_tokens": ["[X2]"], "x_token": "[X1]", "mask_token": "[X3]", "bos_token": "[X4]")" << none
+            << "8 19 10 20 8 18 8 17";
+        QTest::newRow("the new name before the old")
+            << R"("additional_special_tokens": ["[X2]"], "extra_special_tokens": ["[X1]"])" << none << "8 17 10 1 8 1 8 1";
+        QTest::newRow("a map file") << ""
+                                    << R"({"additional_special_tokens": ["[X2]"], "mask_token": {"content": "[X3]"}})"
+                                    << "8 1 10 18 8 17 8 1";
+        QTest::newRow("both files") << R"("additional_special_tokens": ["[X1]"])"
+                                    << R"({"additional_special_tokens": ["[X2]"], "extra_special_tokens": ["[X4]"]})"
+                                    << "8 17 10 1 8 1 8 18";
+        QTest::newRow("a decoder") << listed + R"(, "extra_special_tokens": ["[X4]"], "mask_token": "[X3]")"
+                                   << R"({"additional_special_tokens": ["[X5]"]})"
+                                   << "8 18 10 17 8 19 8 20";
+        QTest::newRow("known ones") << R"("extra_special_tokens": ["[MASK]", "[X1]", "[X1]", ""], "pad_token": "[PAD]")" << none
+                                    << "8 17 10 1 8 1 8 1";
+    }
+    void tokens_that_the_configuration_alone_names_are_added_in_the_order_of_transformers() {
+        QFETCH(QString, config);
+        QFETCH(QString, map);
+        QFETCH(QString, ids);
+        std::vector<std::int32_t> expected;
+        for (const QString& id : ids.split(' ')) expected.push_back(id.toInt());
+        Json stepped = small_tokenizer_json();
+        stepped["normalizer"] = {{"type", "Lowercase"}};
+        stepped["pre_tokenizer"] = {{"type", "Whitespace"}};
+        Json bert = small_tokenizer_json();
+        for (Json* json : {&stepped, &bert}) {
+            (*json)["post_processor"] = nullptr;
+            TokenizerFolder folder(*json);
+            const std::string plain = folder.load()->fingerprint();
+            folder.write("tokenizer_config.json", ("{" + config + "}").toStdString());
+            if (!map.isEmpty()) folder.write("special_tokens_map.json", map.toStdString());
+            const auto tokenizer = folder.load();
+            const auto known = [](std::int32_t id) { return id > 16 || id == 8 || id == 10; };
+            std::vector<std::int32_t> found;
+            for (const std::int32_t id : encode(*tokenizer, "a [X1] b [X2] a [X3] a [X4]"))
+                if (known(id)) found.push_back(id);
+            std::vector<std::int32_t> wanted;
+            std::copy_if(expected.begin(), expected.end(), std::back_inserter(wanted), known);
+            QCOMPARE(found, wanted);
+            QVERIFY(tokenizer->fingerprint() != plain);
+            QCOMPARE(tokenizer->vocab_size(), static_cast<std::size_t>(*std::max_element(expected.begin(), expected.end())) + 1);
+        }
+    }
+    void what_is_named_and_no_token_is_refused() {
+        const auto load = [](const char* config) {
+            TokenizerFolder folder;
+            folder.write("tokenizer_config.json", config);
+            folder.load();
+        };
+        EXPECT_ERROR(load(R"({"extra_special_tokens": "[X1]"})"), "tokenizer_config.json", "extra_special_tokens is no list of tokens");
+        EXPECT_ERROR(load(R"({"extra_special_tokens": [7]})"), "tokenizer_config.json", "extra_special_tokens", "content");
+        load(R"({"split_special_tokens": false, "mask_token": null, "bos_token": false})");
+        EXPECT_ERROR(load(R"({"split_special_tokens": true})"), "tokenizer_config.json: split_special_tokens is true", "not supported",
+                     "set it to false");
+    }
     void bert_processing_is_read_too() {
         Json json = small_tokenizer_json();
         json["post_processor"] = Json::parse(R"({"type": "BertProcessing", "sep": ["[SEP]", 3], "cls": ["[CLS]", 2]})");
