@@ -1,8 +1,6 @@
 #include "run_context.h"
 
-#include <ATen/DeviceAccelerator.h>
 #include <ATen/Parallel.h>
-#include <fmt/format.h>
 
 #include "common/cancel.h"
 #include "common/error.h"
@@ -15,15 +13,10 @@ namespace faceter::worker {
 
 namespace {
 
-/// One for each of the machine's processes. Where another launcher started them, each may see its own alone.
+/// Where another launcher started the processes, each may see its own GPU alone.
 c10::Device device_of(const Json& settings, const Rendezvous& where) {
-    const c10::Device device = choose_device(head_setting(settings, "device").get<std::string>(), where.local_rank, where.local_size);
-    if (is_accelerator(device) && !where.file.empty() && where.local_size > 1 && at::accelerator::deviceCount() == 1)
-        throw settings_error(
-            "{} processes would share the one GPU of this machine, and NCCL needs one for each; start one (--devices 1), "
-            "or compute on the processor (device: cpu)",
-            where.local_size);
-    return device;
+    return choose_device(head_setting(settings, "device").get<std::string>(),
+                         {.rank = where.local_rank, .size = where.local_size, .sees_all = !where.file.empty()});
 }
 
 }  // namespace

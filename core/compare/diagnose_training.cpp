@@ -8,7 +8,7 @@
 #include "compare/diagnose_record.h"
 #include "experiment/builtin_settings.h"
 #include "experiment/recipes.h"
-#include "record/journal.h"
+#include "record/steps.h"
 #include "settings/core_settings.h"
 #include "stats/descriptive.h"
 #include "stats/number.h"
@@ -78,21 +78,10 @@ Step step_of(const Json& line) {
             number("pairs")};
 }
 
-/// The steps that count: of each the newest attempt's.
-std::map<std::pair<std::size_t, std::int64_t>, Step> steps_of(const RunDirectory& run) {
-    std::map<std::pair<std::size_t, std::int64_t>, Step> steps;
-    for (const int attempt : run.attempts())
-        for (JournalReader journal(run.attempt_journal(attempt)); const auto event = journal.next();)
-            if (event->type == "step")
-                steps[{json_or<std::size_t>(event->fields, "stage", 0, "step"), json_or<std::int64_t>(event->fields, "step", 0, "step")}] =
-                    step_of(event->fields);
-    return steps;
-}
-
 Curves curves_of(const RunDirectory& run) {
     Curves curves;
-    for (const auto& [place, step] : steps_of(run)) {
-        Curve& curve = curves[{place.first, step.task}];
+    for (const auto& [place, step] : steps_of(run, step_of)) {
+        Curve& curve = curves[{static_cast<std::size_t>(place.first), step.task}];
         curve.loss.push_back(step.loss);
         curve.gradient.push_back(step.gradient);
         curve.temperature.push_back(step.temperature);

@@ -12,7 +12,7 @@
 #include "compare/result_files.h"
 #include "compare/study_tables.h"
 #include "figure/table_export.h"
-#include "record/journal.h"
+#include "record/steps.h"
 #include "stats/number.h"
 #include "store/filter.h"
 
@@ -145,17 +145,10 @@ Figure forest_of(const ClaimOutcome& outcome, std::size_t number) {
     return figure;
 }
 
-/// The loss of each step, in order; of a step that was done again after a resume the newest attempt's.
 std::vector<double> step_losses_of(const RunDirectory& run) {
-    std::map<std::pair<std::int64_t, std::int64_t>, double> losses;  // by stage and step
-    for (const int attempt : run.attempts())
-        for (JournalReader journal(run.attempt_journal(attempt)); const auto event = journal.next();)
-            if (event->type == "step")
-                losses[{json_or<std::int64_t>(event->fields, "stage", 0, "step"),
-                        json_or<std::int64_t>(event->fields, "step", 0, "step")}] =
-                    json_or<double>(event->fields, "loss", not_a_number, "step");
     std::vector<double> all;
-    for (const auto& [step, loss] : losses) all.push_back(loss);
+    for (const auto& [place, loss] : steps_of(run, [](const Json& step) { return json_or<double>(step, "loss", not_a_number, "step"); }))
+        all.push_back(loss);
     return all;
 }
 

@@ -91,7 +91,7 @@ constexpr std::size_t texts_per_write = 8192;
 
 /// What a forward pass gave of the texts order[start] to order[end - 1].
 struct Embedded {
-    RowsOnTheWay rows;
+    TensorOnTheWay rows;
     std::size_t start, end;
 };
 
@@ -148,7 +148,7 @@ at::Tensor embed_texts(const EmbeddingModel& model, std::span<const std::string_
         options.without_tokens(static_cast<std::size_t>(
             std::count_if(distinct.of.begin(), distinct.of.end(), [&](std::size_t text) { return encoded[text].empty(); })));
     const auto put = [&](const Embedded& batch) {
-        const auto* from = batch.rows.rows().data_ptr<float>();
+        const auto* from = batch.rows.here().data_ptr<float>();
         for (std::size_t i = batch.start; i < batch.end; ++i, from += dim) {
             if (!all_finite({from, static_cast<std::size_t>(dim)}))
                 throw data_error(
@@ -172,7 +172,7 @@ at::Tensor embed_texts(const EmbeddingModel& model, std::span<const std::string_
         RoutingTrace trace;
         ForwardContext context;
         if (options.routing) context.routing = &trace;
-        Embedded batch{RowsOnTheWay(model.embed(encoder, make_packed_batch(inputs), context)), start, end};
+        Embedded batch{TensorOnTheWay(model.embed(encoder, make_packed_batch(inputs), context).to(at::kFloat)), start, end};
         if (options.routing) options.routing(trace);
         if (before) put(*before);
         before.reset();

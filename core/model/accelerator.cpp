@@ -63,7 +63,7 @@ void open_accelerators() {
     if (!registered_accelerator()) why_no_cuda();
 }
 
-c10::Device choose_device(const std::string& wanted, int local_rank, int local_size) {
+c10::Device choose_device(const std::string& wanted, const LocalPlace& place) {
     if (wanted == "cpu") return c10::Device(c10::kCPU);
     const auto registered = registered_accelerator();
     if (const auto problem = registered ? std::nullopt : why_no_cuda()) {
@@ -71,9 +71,11 @@ c10::Device choose_device(const std::string& wanted, int local_rank, int local_s
         throw settings_error("device: cuda is asked for, but {}", *problem);
     }
     const int count = at::accelerator::deviceCount();
-    if (local_size > count && count > 1)
-        throw settings_error("{} processes on this machine share {} GPUs; start one a GPU (--devices {})", local_size, count, count);
-    const auto index = static_cast<c10::DeviceIndex>(local_rank % count);  // a launcher may show every process its own GPU only
+    if (place.size > count && (place.sees_all || count > 1))
+        throw settings_error("{} processes would share {} of this machine, and NCCL needs one for each; start {} (--devices {}), or compute "
+                             "on the processor (device: cpu)",
+                             place.size, count == 1 ? "the one GPU" : fmt::format("the {} GPUs", count), count, count);
+    const auto index = static_cast<c10::DeviceIndex>(place.rank % count);
     at::accelerator::setDeviceIndex(index);
     if (!registered) keep_orders();
     return {registered.value_or(c10::kCUDA), index};

@@ -6,11 +6,17 @@
 
 namespace faceter {
 
+/// A process among those of its machine that compute together.
+struct LocalPlace {
+    int rank = 0, size = 1;
+    bool sees_all = true;  ///< the machine's GPUs; false: its launcher may show each process its own alone
+};
+
 /// The device that a process computes on. `wanted`: "cpu"; "cuda", the GPU of its number among the processes of its machine; "auto", that
 /// where there is one. Without the NVIDIA driver nothing of CUDA is opened, so this costs nothing on other machines. It must come ahead of
 /// anything that draws random numbers through ATen. Errors (settings): "cuda" without a driver, without libtorch's CUDA half or its
-/// libraries, or with fewer GPUs than processes.
-c10::Device choose_device(const std::string& wanted, int local_rank = 0, int local_size = 1);
+/// libraries, or with fewer GPUs than processes (NCCL needs one for each).
+c10::Device choose_device(const std::string& wanted, const LocalPlace& place = {});
 
 /// Opens what CUDA needs, where there is a driver. A process that only may choose a device later calls this before anything else: PyTorch's
 /// autograd counts the devices at its first backward pass, and cannot train on one that comes behind it.

@@ -25,16 +25,21 @@ void seed_device(const c10::Device& device, std::uint64_t seed) {
     generator.set_current_seed(seed);
 }
 
-/// Numbers in pinned memory, and what tells that the device has written them.
-struct NumbersOnTheWay::Arrival {
-    explicit Arrival(const at::Tensor& from)
-        : there(from), here(at::empty(from.sizes(), at::TensorOptions(at::kDouble).pinned_memory(true))), event(from.device().type()) {
-        here.copy_(there, /*non_blocking=*/true);
-        event.record(at::accelerator::getCurrentStream(from.device().index()));
-    }
-    at::Tensor there, here;
-    c10::Event event;
-};
+TensorOnTheWay::TensorOnTheWay(const at::Tensor& tensor) {
+    const at::NoGradGuard no_grad;
+    there_ = tensor.detach().contiguous();
+    here_ = there_.is_meta() ? at::zeros(tensor.sizes(), tensor.scalar_type()) : there_;
+    if (!is_accelerator(there_.device())) return;
+    here_ = at::empty(tensor.sizes(), at::TensorOptions(tensor.scalar_type()).pinned_memory(true));
+    here_.copy_(there_, /*non_blocking=*/true);
+    arrival_ = std::make_shared<c10::Event>(there_.device().type());
+    arrival_->record(at::accelerator::getCurrentStream(there_.device().index()));
+}
+
+const at::Tensor& TensorOnTheWay::here() const {
+    if (arrival_) arrival_->synchronize();
+    return here_;
+}
 
 NumbersOnTheWay::NumbersOnTheWay(const std::vector<at::Tensor>& tensors) {
     const at::NoGradGuard no_grad;
@@ -51,35 +56,18 @@ NumbersOnTheWay::NumbersOnTheWay(const std::vector<at::Tensor>& tensors) {
             places_.emplace_back(first, flat.numel());
         }
     }
-    if (!there.empty()) arrival_ = std::make_shared<Arrival>(at::cat(there));
+    if (!there.empty()) far_.emplace(at::cat(there));
 }
 
 std::vector<double> NumbersOnTheWay::values() const {
     std::vector<double> values = values_;
-    if (!arrival_) return values;
-    arrival_->event.synchronize();
-    const auto* value = arrival_->here.data_ptr<double>();
+    if (!far_) return values;
+    const auto* value = far_->here().data_ptr<double>();
     for (const auto& [first, count] : places_) {
         std::copy_n(value, count, values.begin() + static_cast<std::ptrdiff_t>(first));
         value += count;
     }
     return values;
-}
-
-RowsOnTheWay::RowsOnTheWay(const at::Tensor& rows) {
-    const at::NoGradGuard no_grad;
-    there_ = rows.detach().to(at::kFloat).contiguous();
-    here_ = there_.is_meta() ? at::zeros(rows.sizes(), at::kFloat) : there_;
-    if (!is_accelerator(there_.device())) return;
-    here_ = at::empty(rows.sizes(), at::TensorOptions(at::kFloat).pinned_memory(true));
-    here_.copy_(there_, /*non_blocking=*/true);
-    arrival_ = std::make_shared<c10::Event>(there_.device().type());
-    arrival_->record(at::accelerator::getCurrentStream(there_.device().index()));
-}
-
-const at::Tensor& RowsOnTheWay::rows() const {
-    if (arrival_) arrival_->synchronize();
-    return here_;
 }
 
 std::vector<double> read_scalars(const std::vector<at::Tensor>& scalars) { return NumbersOnTheWay(scalars).values(); }

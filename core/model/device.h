@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -17,32 +18,30 @@ at::Tensor to_device(const at::Tensor& tensor, const c10::Device& device);
 /// (DropoutSite).
 void seed_device(const c10::Device& device, std::uint64_t seed);
 
-/// Numbers on their way to the host: those of an accelerator are copied when it has come to them, and until somebody asks for them nobody
-/// waits.
-class NumbersOnTheWay {
+/// A tensor on its way to the host: that of an accelerator is copied when it has come to it, and until somebody asks for it nobody waits.
+class TensorOnTheWay {
   public:
-    /// The elements of each tensor, wherever it is; an undefined one is a single 0, and of shapes alone all are 0.
-    explicit NumbersOnTheWay(const std::vector<at::Tensor>& tensors);
-    /// In the order of the tensors. Waits for the accelerator to come to them, not for what it was given since.
-    std::vector<double> values() const;
-
-  private:
-    struct Arrival;
-    std::vector<double> values_;
-    std::vector<std::pair<std::size_t, std::int64_t>> places_;  ///< in values_: the first and the count of each tensor of the accelerator
-    std::shared_ptr<Arrival> arrival_;                          ///< none: there is nothing to wait for
-};
-
-/// Rows on their way to the host, in float32: as above. Of shapes alone they are zeros.
-class RowsOnTheWay {
-  public:
-    explicit RowsOnTheWay(const at::Tensor& rows);
-    /// On the host, contiguous. Waits for the accelerator to come to them.
-    const at::Tensor& rows() const;
+    explicit TensorOnTheWay(const at::Tensor& tensor);
+    /// On the host, contiguous; of shapes alone zeros. Waits for the accelerator to come to it, not for what it was given since.
+    const at::Tensor& here() const;
 
   private:
     at::Tensor there_, here_;
     std::shared_ptr<c10::Event> arrival_;  ///< none: there is nothing to wait for
+};
+
+/// Numbers of several tensors on their way to the host, as above.
+class NumbersOnTheWay {
+  public:
+    /// The elements of each tensor, wherever it is; an undefined one is a single 0, and of shapes alone all are 0.
+    explicit NumbersOnTheWay(const std::vector<at::Tensor>& tensors);
+    /// In the order of the tensors.
+    std::vector<double> values() const;
+
+  private:
+    std::vector<double> values_;
+    std::vector<std::pair<std::size_t, std::int64_t>> places_;  ///< in values_: the first and the count of each tensor of the accelerator
+    std::optional<TensorOnTheWay> far_;                         ///< those, joined
 };
 
 /// The values of scalars, read in one go, the only time that the host waits. An undefined one is 0.

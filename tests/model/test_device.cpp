@@ -73,7 +73,7 @@ class TestDevice : public QObject {
     void without_a_driver_auto_is_the_processor_and_cuda_says_what_is_missing() {
         if (::dlopen("libcuda.so.1", RTLD_LAZY)) QSKIP("this machine has NVIDIA's driver");
         QVERIFY(choose_device("auto").is_cpu());
-        QVERIFY(choose_device("cpu", 1, 2).is_cpu());
+        QVERIFY(choose_device("cpu", {.rank = 1, .size = 2}).is_cpu());
         EXPECT_ERROR(choose_device("cuda"), std::string("NVIDIA driver"));
         QCOMPARE(device_memory(c10::kCPU).most, std::uint64_t{0});
     }

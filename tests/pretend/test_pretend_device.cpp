@@ -74,7 +74,7 @@ class TestPretendDevice : public QObject {
         QCOMPARE(read_scalars({sum}), std::vector<double>{30});
         QCOMPARE(pretend::counts().waits, std::int64_t{1});
         const std::string where = pretend::waits_by_place().begin()->first;
-        QVERIFY2(where.find("NumbersOnTheWay") != std::string::npos, where.c_str());
+        QVERIFY2(where.find("OnTheWay") != std::string::npos, where.c_str());
         y.nonzero();
         x.to(there);
         QCOMPARE(pretend::counts().waits, std::int64_t{3});
@@ -181,9 +181,9 @@ class TestPretendDevice : public QObject {
     }
 
     void cuda_is_what_another_device_stands_in_for() {
-        QVERIFY(choose_device("auto") == there && choose_device("cuda", 1, 2) == pretend::device(1));
+        QVERIFY(choose_device("auto") == there && choose_device("cuda", {.rank = 1, .size = 2}) == pretend::device(1));
         QVERIFY(choose_device("cpu").is_cpu());
-        EXPECT_ERROR(choose_device("cuda", 0, 3), "3 processes on this machine share 2 GPUs");
+        EXPECT_ERROR(choose_device("cuda", {.size = 3}), "3 processes would share the 2 GPUs of this machine", "--devices 2");
         choose_device("cuda");
     }
 };

@@ -18,7 +18,7 @@ namespace {
 constexpr const char* job_variable = "FACETER_TEST_JOB";
 
 /// This process' device in the group.
-c10::Device own_device(const Rendezvous& where) { return choose_device("cuda", where.rank, where.size); }
+c10::Device own_device(const Rendezvous& where) { return choose_device("cuda", {.rank = where.rank, .size = where.size}); }
 
 TrainingSettings settings_of(bool sharded, std::int64_t bucket = usual_bucket_values) {
     TrainingSettings settings = exact_settings();
