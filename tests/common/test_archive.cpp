@@ -99,6 +99,7 @@ class TestArchive : public QObject {
     }
     void a_name_that_no_disk_holds_is_refused_and_told_short() {
         for (const std::string& name : {std::string(300, 'n'), std::string(300, 'n') + "/a"}) {
+            fs::remove_all(out_);
             write_tar(file_, {{"good"}, {name}});
             refuses("names '" + std::string(80, 'n') + "...', and a file's name has at most 255 bytes; nothing was taken from it");
         }
