@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "figure/cover_grid.h"
+#include "figure/elided_name.h"
 #include "figure/figure_plot.h"
 #include "figure/marks.h"
 
@@ -25,8 +26,8 @@ QString valueIn(const QString& text) {
 QString shortened(const QFontMetricsF& metrics, const QString& text, double room) {
     const QString value = valueIn(text);
     const double left = room - metrics.horizontalAdvance(value);
-    if (value.isEmpty() || left < leastName) return metrics.elidedText(text, Qt::ElideMiddle, room);
-    return metrics.elidedText(text.chopped(value.size()), Qt::ElideMiddle, left) + value;
+    if (value.isEmpty() || left < leastName) return elidedName(text, metrics, room);
+    return elidedName(text.chopped(value.size()), metrics, left) + value;
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include "figure/elided_name.h"
 #include "theme/theme.h"
 
 namespace faceter::desktop {
@@ -69,7 +70,8 @@ QSize ElidedLabel::sizeHint() const { return {fontMetrics().horizontalAdvance(m_
 void ElidedLabel::resizeEvent(QResizeEvent*) { elide(); }
 
 void ElidedLabel::elide() {
-    const QString cut = fontMetrics().elidedText(m_text, m_mode, std::max(width(), 10));
+    const int room = std::max(width(), 10);
+    const QString cut = m_mode == Qt::ElideMiddle ? elidedName(m_text, fontMetrics(), room) : fontMetrics().elidedText(m_text, m_mode, room);
     setToolTip(cut == m_text ? QString() : m_text.toHtmlEscaped());
     if (cut != text()) setText(cut);
 }

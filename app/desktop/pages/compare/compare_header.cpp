@@ -2,6 +2,7 @@
 
 #include <QPainter>
 
+#include "figure/elided_name.h"
 #include "theme/theme.h"
 
 namespace faceter::desktop {
@@ -31,7 +32,7 @@ void CompareHeader::paintSection(QPainter* painter, const QRect& rect, int secti
     painter->setPen(colour.value<QColor>());
     const QRect place = rect.adjusted(padding, 0, -padding, 0);
     const QString text = model()->headerData(section, Qt::Horizontal).toString();
-    painter->drawText(place, Qt::AlignRight | Qt::AlignVCenter, QFontMetrics(bold).elidedText(text, Qt::ElideMiddle, place.width()));
+    painter->drawText(place, Qt::AlignRight | Qt::AlignVCenter, elidedName(text, QFontMetrics(bold), place.width()));
     painter->restore();
 }
 

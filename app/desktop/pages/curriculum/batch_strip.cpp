@@ -10,6 +10,7 @@
 #include <cmath>
 #include <limits>
 
+#include "figure/elided_name.h"
 #include "project/runs_snapshot.h"
 #include "theme/theme.h"
 #include "widgets/texts.h"
@@ -118,8 +119,7 @@ void BatchStrip::paintStrip(QPainter& painter, int strip) const {
     const QRect area = areaOf(strip);
     painter.setPen(colours.text);
     painter.drawText(QRect(4, area.top() - name_height, width() - 8, name_height), Qt::AlignLeft | Qt::AlignVCenter,
-                     QFontMetrics(painter.font())
-                         .elidedText(qs(m_strips[static_cast<std::size_t>(strip)].run->request.label), Qt::ElideMiddle, width() - 8));
+                     elidedName(qs(m_strips[static_cast<std::size_t>(strip)].run->request.label), QFontMetrics(painter.font()), width() - 8));
     painter.fillRect(area, colours.line);
     for (int x = 0; x < width(); ++x) {
         double top = area.top();

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "figure/elided_name.h"
 #include "project/runs_snapshot.h"
 #include "theme/theme.h"
 #include "widgets/texts.h"
@@ -193,7 +194,7 @@ void LineageView::paintTexts(QPainter& painter, int place, const QRect& box) con
         painter.setFont(font);
         painter.setPen(colour);
         painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter | Qt::TextSingleLine,
-                         painter.fontMetrics().elidedText(text, Qt::ElideMiddle, line.width()));
+                         elidedName(text, painter.fontMetrics(), line.width()));
         line.translate(0, line.height());
     };
     const auto mark = std::find(m_marked.begin(), m_marked.end(), place);

@@ -44,6 +44,7 @@ CurveCard::CurveCard(Workspace& workspace, QWidget* parent)
     m_stack = new QStackedLayout;
     layout->addLayout(m_stack, 1);  // first: a stack without a parent shows its first widget as a window of its own
     m_none->setAlignment(Qt::AlignCenter);
+    m_none->setWordWrap(true);
     m_view->setTitleShown(false);
     m_view->setCsvWriter([this, &workspace](const QString& path) {
         CurveRequest request;

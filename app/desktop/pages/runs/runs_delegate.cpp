@@ -4,6 +4,7 @@
 #include <QPainter>
 #include <algorithm>
 
+#include "figure/elided_name.h"
 #include "pages/runs/runs_model.h"
 #include "theme/icons.h"
 #include "theme/theme.h"
@@ -113,8 +114,10 @@ class CellPainter {
     void draw(const QRect& rect, const QString& text, const QColor& colour, Qt::Alignment alignment,
               Qt::TextElideMode mode = Qt::ElideRight) {
         m_painter.setPen(colour);
-        m_painter.drawText(rect, Qt::AlignVCenter | Qt::TextSingleLine | alignment,
-                           QFontMetrics(m_font).elidedText(text, mode, rect.width()));
+        const QFontMetrics metrics(m_font);
+        m_painter.drawText(
+            rect, Qt::AlignVCenter | Qt::TextSingleLine | alignment,
+            mode == Qt::ElideMiddle ? elidedName(text, metrics, rect.width()) : metrics.elidedText(text, mode, rect.width()));
     }
 
     void textAndExtra(Qt::TextElideMode mode = Qt::ElideRight) {

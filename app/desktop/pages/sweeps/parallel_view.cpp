@@ -11,6 +11,7 @@
 #include <set>
 
 #include "common/strings.h"
+#include "figure/elided_name.h"
 #include "project/runs_snapshot.h"
 #include "theme/theme.h"
 #include "widgets/texts.h"
@@ -194,7 +195,7 @@ void ParallelView::paintAxis(QPainter& painter, int place) const {
     const QFontMetrics metrics = painter.fontMetrics();
     const double room = numAxes() < 2 ? width() : plot().width() / (numAxes() - 1) - 8;
     const auto write = [&](const QString& text, double y) {
-        const QString shown = metrics.elidedText(text, Qt::ElideMiddle, static_cast<int>(room));
+        const QString shown = elidedName(text, metrics, room);
         const double wide = metrics.horizontalAdvance(shown), left = std::clamp(x - wide / 2, 2.0, std::max(2.0, width() - wide - 2));
         painter.drawText(QPointF(left, y), shown);
     };

@@ -1,0 +1,50 @@
+#include "figure/elided_name.h"
+
+#include <QRegularExpression>
+#include <algorithm>
+
+namespace faceter::desktop {
+namespace {
+
+constexpr double least_front = 24;
+
+/// "training.learning_rate" to "lr".
+QString initials(const QString& key) {
+    QString letters;
+    for (const QString& word : key.section(QLatin1Char('.'), -1).split(QLatin1Char('_'), Qt::SkipEmptyParts)) letters += word.front();
+    return letters;
+}
+
+struct Shortened {
+    QString text;
+    qsizetype point = -1;  ///< where the first key begins; negative: there is none
+};
+
+Shortened with_short_keys(const QString& name) {
+    static const QRegularExpression key(QStringLiteral("\\b([a-z][a-z0-9]*(?:[_.][a-z0-9]+)*)="));
+    Shortened shortened;
+    qsizetype end = 0;
+    for (auto each = key.globalMatch(name); each.hasNext();) {
+        const QRegularExpressionMatch match = each.next();
+        shortened.text += name.mid(end, match.capturedStart() - end);
+        if (shortened.point < 0) shortened.point = shortened.text.size();
+        shortened.text += initials(match.captured(1)) + QLatin1Char('=');
+        end = match.capturedEnd();
+    }
+    shortened.text += name.mid(end);
+    return shortened;
+}
+
+}  // namespace
+
+QString elidedName(const QString& name, const QFontMetricsF& metrics, double room) {
+    if (metrics.horizontalAdvance(name) <= room) return name;
+    const auto [text, point] = with_short_keys(name);
+    if (point < 0 || metrics.horizontalAdvance(text) <= room) return metrics.elidedText(text, Qt::ElideMiddle, room);
+    const QString values = text.mid(point);
+    const double front = room - metrics.horizontalAdvance(values);
+    if (front < std::min(least_front, metrics.horizontalAdvance(text.left(point)))) return metrics.elidedText(text, Qt::ElideMiddle, room);
+    return metrics.elidedText(text.left(point), Qt::ElideRight, front) + values;
+}
+
+}  // namespace faceter::desktop

@@ -1,0 +1,56 @@
+#include "figure/elided_name.h"
+
+#include <QApplication>
+
+#include "view_support.h"
+
+namespace faceter::desktop {
+
+class TestElidedName : public QObject {
+    Q_OBJECT
+    const QFontMetricsF metrics_{QApplication::font()};
+
+    QString in_room_of(const QString& shown, const QString& name) const {
+        return elidedName(name, metrics_, metrics_.horizontalAdvance(shown) + 0.5);
+    }
+
+  private Q_SLOTS:
+    void what_fits_stays_as_it_is() {
+        const QString name = QStringLiteral("IC · learning_rate=2e-5,batch_size=16");
+        QCOMPARE(in_room_of(name, name), name);
+    }
+    void keys_of_a_point_give_way_before_its_values() {
+        const QString shown = QStringLiteral("IC · lr=2e-5,bs=16");
+        QCOMPARE(in_room_of(shown, QStringLiteral("IC · learning_rate=2e-5,batch_size=16")), shown);
+        QCOMPARE(in_room_of(shown, QStringLiteral("IC · training.learning_rate=2e-5,training.batch_size=16")), shown);
+    }
+    void what_stands_before_the_point_gives_way_next() {
+        const QString shown = QStringLiteral("a mixtur… lr=2e-5,bs=16");
+        const QString cut = in_room_of(shown, QStringLiteral("a mixture of very many experts · learning_rate=2e-5,batch_size=16"));
+        QVERIFY2(cut.startsWith("a mix") && cut.endsWith("…lr=2e-5,bs=16"), qPrintable(cut));
+    }
+    void points_that_differ_in_one_value_stay_apart() {
+        QSet<QString> shown;
+        for (const char* rate : {"1.0e-5", "2.0e-5", "3.0e-5"})
+            shown << in_room_of(QStringLiteral("a_dense_enc…lr=1.0e-5,bs=16"),
+                                QStringLiteral("a_dense_encoder_with_a_long_name · learning_rate=%1,batch_size=16").arg(rate));
+        QCOMPARE(shown.size(), qsizetype{3});
+    }
+    void a_name_without_a_point_is_cut_in_its_middle() {
+        const QString cut = in_room_of(QStringLiteral("a name tha… for it"), QStringLiteral("a name that has too much in it for it"));
+        QVERIFY2(cut.startsWith("a name") && cut.contains(QChar(0x2026)) && cut.endsWith("it"), qPrintable(cut));
+    }
+    void nothing_is_wider_than_its_room() {
+        const QString name = QStringLiteral("experiment · a variant · learning_rate=2e-5,batch_size=16");
+        for (double room = 10; room < metrics_.horizontalAdvance(name) + 20; room += 3) {
+            const QString cut = elidedName(name, metrics_, room);
+            QVERIFY2(cut.size() <= 1 || metrics_.horizontalAdvance(cut) <= room, qPrintable(cut));
+        }
+    }
+};
+
+FACETER_TEST(TestElidedName)
+
+}  // namespace faceter::desktop
+
+#include "test_elided_name.moc"
