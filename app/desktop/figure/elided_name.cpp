@@ -1,12 +1,9 @@
 #include "figure/elided_name.h"
 
 #include <QRegularExpression>
-#include <algorithm>
 
 namespace faceter::desktop {
 namespace {
-
-constexpr double least_front = 24;
 
 /// "training.learning_rate" to "lr".
 QString initials(const QString& key) {
@@ -43,7 +40,7 @@ QString elidedName(const QString& name, const QFontMetricsF& metrics, double roo
     if (point < 0 || metrics.horizontalAdvance(text) <= room) return metrics.elidedText(text, Qt::ElideMiddle, room);
     const QString values = text.mid(point);
     const double front = room - metrics.horizontalAdvance(values);
-    if (front < std::min(least_front, metrics.horizontalAdvance(text.left(point)))) return metrics.elidedText(text, Qt::ElideMiddle, room);
+    if (front < metrics.horizontalAdvance(QStringLiteral("M…"))) return metrics.elidedText(values, Qt::ElideMiddle, room);
     return metrics.elidedText(text.left(point), Qt::ElideRight, front) + values;
 }
 
