@@ -72,9 +72,10 @@ c10::Device choose_device(const std::string& wanted, const LocalPlace& place) {
     }
     const int count = at::accelerator::deviceCount();
     if (place.size > count && (place.sees_all || count > 1))
-        throw settings_error("{} processes would share {} of this machine, and NCCL needs one for each; start {} (--devices {}), or compute "
-                             "on the processor (device: cpu)",
-                             place.size, count == 1 ? "the one GPU" : fmt::format("the {} GPUs", count), count, count);
+        throw settings_error(
+            "{} processes would share {} of this machine, and NCCL needs one for each; start {} (--devices {}), or compute "
+            "on the processor (device: cpu)",
+            place.size, count == 1 ? "the one GPU" : fmt::format("the {} GPUs", count), count, count);
     const auto index = static_cast<c10::DeviceIndex>(place.rank % count);
     at::accelerator::setDeviceIndex(index);
     if (!registered) keep_orders();

@@ -71,7 +71,8 @@ void ElidedLabel::resizeEvent(QResizeEvent*) { elide(); }
 
 void ElidedLabel::elide() {
     const int room = std::max(width(), 10);
-    const QString cut = m_mode == Qt::ElideMiddle ? elidedName(m_text, fontMetrics(), room) : fontMetrics().elidedText(m_text, m_mode, room);
+    const QString cut =
+        m_mode == Qt::ElideMiddle ? elidedName(m_text, fontMetrics(), room) : fontMetrics().elidedText(m_text, m_mode, room);
     setToolTip(cut == m_text ? QString() : m_text.toHtmlEscaped());
     if (cut != text()) setText(cut);
 }

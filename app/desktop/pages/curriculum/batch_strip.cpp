@@ -118,8 +118,9 @@ void BatchStrip::paintStrip(QPainter& painter, int strip) const {
     const ThemeColours& colours = Theme::instance().colours();
     const QRect area = areaOf(strip);
     painter.setPen(colours.text);
-    painter.drawText(QRect(4, area.top() - name_height, width() - 8, name_height), Qt::AlignLeft | Qt::AlignVCenter,
-                     elidedName(qs(m_strips[static_cast<std::size_t>(strip)].run->request.label), QFontMetrics(painter.font()), width() - 8));
+    painter.drawText(
+        QRect(4, area.top() - name_height, width() - 8, name_height), Qt::AlignLeft | Qt::AlignVCenter,
+        elidedName(qs(m_strips[static_cast<std::size_t>(strip)].run->request.label), QFontMetrics(painter.font()), width() - 8));
     painter.fillRect(area, colours.line);
     for (int x = 0; x < width(); ++x) {
         double top = area.top();
