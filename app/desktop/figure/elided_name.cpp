@@ -18,17 +18,19 @@ struct Shortened {
 };
 
 Shortened with_short_keys(const QString& name) {
-    static const QRegularExpression key(QStringLiteral("\\b([a-z][a-z0-9]*(?:[_.][a-z0-9]+)*)="));
-    Shortened shortened;
+    static const QRegularExpression point(QStringLiteral("(?:^| · )([a-z][\\w.]*=[^=]*(?:,[a-z][\\w.]*=[^=]*)*)$")),
+        key(QStringLiteral("([a-z][\\w.]*)="));
+    const QRegularExpressionMatch found = point.match(name);
+    if (!found.hasMatch()) return {name};
+    const QString values = found.captured(1);
+    Shortened shortened{name.left(found.capturedStart(1)), found.capturedStart(1)};
     qsizetype end = 0;
-    for (auto each = key.globalMatch(name); each.hasNext();) {
+    for (auto each = key.globalMatch(values); each.hasNext();) {
         const QRegularExpressionMatch match = each.next();
-        shortened.text += name.mid(end, match.capturedStart() - end);
-        if (shortened.point < 0) shortened.point = shortened.text.size();
-        shortened.text += initials(match.captured(1)) + QLatin1Char('=');
+        shortened.text += values.mid(end, match.capturedStart() - end) + initials(match.captured(1)) + QLatin1Char('=');
         end = match.capturedEnd();
     }
-    shortened.text += name.mid(end);
+    shortened.text += values.mid(end);
     return shortened;
 }
 

@@ -40,6 +40,13 @@ class TestElidedName : public QObject {
         const QString cut = in_room_of(QStringLiteral("a name tha… for it"), QStringLiteral("a name that has too much in it for it"));
         QVERIFY2(cut.startsWith("a name") && cut.contains(QChar(0x2026)) && cut.endsWith("it"), qPrintable(cut));
     }
+    void keys_of_what_is_no_point_stay() {
+        for (const char* text : {"/data/year=2024/language=en/x.yaml", "give batch_size=16 or more, and try again"}) {
+            const QString whole = QString::fromUtf8(text);
+            const double room = metrics_.horizontalAdvance(whole) * 0.8;
+            QCOMPARE(elidedName(whole, metrics_, room), metrics_.elidedText(whole, Qt::ElideMiddle, room));
+        }
+    }
     void nothing_is_wider_than_its_room() {
         const QString name = QStringLiteral("experiment · a variant · learning_rate=2e-5,batch_size=16");
         for (double room = 10; room < metrics_.horizontalAdvance(name) + 20; room += 3) {
