@@ -64,7 +64,7 @@ class TestModelCard : public QObject {
         const RunDirectory run = finished_run(folder_.path() / "two", true);
         const std::string card = model_card(run, {"sentence-transformers", "", {}, "", "", "", {}});
         QVERIFY2(says(card, "| set0") && says(card, "43.00"), card.c_str());
-        QVERIFY2(says(card, "against the start model") && says(card, "+3.00 \\[0.03, 0.03\\], p = 0.0002"), card.c_str());
+        QVERIFY2(says(card, "against the start model") && says(card, "+3.00 \\[3.00, 3.00\\], p = 0.0002"), card.c_str());
         QVERIFY(says(card, "paired bootstrap over examples"));
         const std::string alone =
             model_card(finished_run(folder_.path() / "three", false), {"sentence-transformers", "", {}, "", "", "", {}});
