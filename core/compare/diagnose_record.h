@@ -12,7 +12,7 @@ namespace faceter {
 std::vector<Finding> diagnose_training(const RunDirectory& run);
 
 /// What the run gained over the start model, by data set, with the texts that lost most (of `sets`, the run's evaluation data). The start
-/// model's scores are those of the same experiment's baseline in the same project.
+/// model's scores are those of start_run_of().
 std::vector<Finding> diagnose_gain(const RunDirectory& run, std::span<const EvaluationSet> sets);
 
 }  // namespace faceter

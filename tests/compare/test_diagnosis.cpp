@@ -229,6 +229,23 @@ class TestDiagnosis : public QObject {
             QVERIFY(findings[0].says.find("other data of this name") != std::string::npos);
         }
     }
+    void each_run_of_a_sweep_is_held_against_the_start_model_that_it_began_from() {
+        const fs::path folder = project_.path() / "sweep";
+        const Experiment experiment = parse_sample(sample_experiment() + std::string("sweep: {max_length: [32, 64]}\n"));
+        for (const ResolvedRun& one : experiment.runs()) {
+            const double of_length = one.settings.at("max_length").get<double>() / 4;
+            write_results(RunDirectory::create(folder, experiment, one, false), of_length + (one.method == "start" ? 0 : 1));
+        }
+        int trained = 0;
+        Project(folder, false).each_run([&](const RunDirectory& run) {
+            if (run.info().is_baseline()) return;
+            const auto findings = diagnose_gain(run, {});
+            QCOMPARE(findings.size(), std::size_t{3});
+            QVERIFY2(std::abs(findings[0].value - 1) < 1e-9, findings[0].says.c_str());
+            ++trained;
+        });
+        QCOMPARE(trained, 8);
+    }
     void without_scores_of_the_start_model_there_is_no_gain() {
         const fs::path folder = project_.path() / "alone";
         const RunDirectory run = sample_run(folder, 1);
