@@ -17,7 +17,7 @@ namespace faceter {
 namespace {
 
 constexpr std::size_t fewest_steps = 20;  // fewer say nothing of a trend
-constexpr double floor_share = 0.5, least_fall = 0.01, largest_ratio = 10;
+constexpr double floor_share = 0.5, least_temperature = 1e-3, least_fall = 0.01, largest_ratio = 10;
 
 /// The numbers of one task's steps, in their order; "" where batches mix tasks.
 struct Curve {
@@ -170,6 +170,15 @@ void excuse_planned_order(Finding& finding) {
         "tells.";
 }
 
+void be_too_cold(Finding& finding, double temperature) {
+    finding.state = FindingState::alarm;
+    finding.value = temperature;
+    finding.threshold = least_temperature;
+    finding.says = fmt::format("At temperature {:.3g} a text that is nearer by a hundredth of cosine counts exp({:.3g}) times as much.",
+                               temperature, 0.01 / temperature);
+    finding.reason = "From exp(10) on one text of a batch has the whole gradient, and rounding chooses which.";
+}
+
 /// (B - 1) exp(-2 / tau): cosines lie in [-1, 1], so that no embedding brings InfoNCE below the logarithm of one more than that.
 Finding temperature_finding(const Curve& curve, const std::string& subject, const Loss& loss) {
     const double pairs = std::max(2.0, mean(curve.pairs) / loss.accumulate);
@@ -183,6 +192,7 @@ Finding temperature_finding(const Curve& curve, const std::string& subject, cons
     finding.reason =
         "Where the best possible loss is more than half of guessing's, all gradients are nearly alike and the model learns little.";
     finding.advice = "Set tasks.*.temperature between 0.01 and 0.2.";
+    if (temperature < least_temperature) be_too_cold(finding, temperature);
     return finding;
 }
 

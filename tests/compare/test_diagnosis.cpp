@@ -128,6 +128,11 @@ class TestDiagnosis : public QObject {
             if (one.check == "temperature")
                 QVERIFY(std::abs(one.details.at("lowest_loss").get<double>() - std::log(1 + 63 * std::exp(-0.2))) < 1e-9);
     }
+    void a_temperature_at_which_one_text_counts_is_named() {
+        QCOMPARE(alarms(diagnose_training(trained(400, 300, 1e-4))),
+                 (std::vector<std::string>{"temperature: clustering", "temperature: retrieval"}));
+        QVERIFY(alarms(diagnose_training(trained(4, 3, 0.005))).empty());
+    }
     void a_task_whose_gradient_drowns_the_other_is_named() {
         QCOMPARE(alarms(diagnose_training(trained(3, 1, 0.05, 40))), std::vector<std::string>{"gradient_ratio: "});
     }
