@@ -77,6 +77,7 @@ Diagnosis diagnose(const RunDirectory& run, const std::string& device) {
         diagnosis.add({{"data", "", FindingState::unknown, 0, 0, message, "", "", Json::object()}});
     diagnosis.add(diagnose_training(run));
     diagnosis.add(diagnose_negatives(data.training, run.settings()));
+    diagnosis.add(diagnose_repeats(data.training));
     diagnosis.add(diagnose_leaks(data.training, data.evaluation));
     diagnosis.add(diagnose_gain(run, data.evaluation));
     if (fs::is_directory(final_model_folder(run)))

@@ -121,6 +121,19 @@ class TestDiagnosis : public QObject {
         QVERIFY(!has(text, "said of 7"));
         QCOMPARE(diagnosis.to_json().at("findings").size(), std::size_t{32});
     }
+    void examples_that_repeat_others_are_counted_with_their_negatives() {
+        TrainingSet set = pairs(60);
+        QCOMPARE(diagnose_repeats({&set, 1})[0].value, 0.0);
+        for (int i = 0; i < 20; ++i) set.examples.push_back(set.examples[static_cast<std::size_t>(i)]);
+        QCOMPARE(alarms(diagnose_repeats({&set, 1})), std::vector<std::string>{"repeats: retrieval, pairs"});
+        QCOMPARE(diagnose_repeats({&set, 1})[0].details.at("different").get<int>(), 60);
+        for (std::uint32_t i = 0; i < 20; ++i) {  // each with a negative of its own
+            set.negatives.push_back(set.examples[i + 20].positive);
+            set.examples[60 + i].first_negative = i;
+            set.examples[60 + i].num_negatives = 1;
+        }
+        QCOMPARE(diagnose_repeats({&set, 1})[0].value, 0.0);
+    }
     void a_temperature_at_which_no_loss_can_fall_is_named() {
         QCOMPARE(alarms(diagnose_training(trained(4, 3, 10))),
                  (std::vector<std::string>{"temperature: clustering", "temperature: retrieval"}));
