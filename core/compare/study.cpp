@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "common/error.h"
+#include "common/file_hash.h"
 #include "common/hash.h"
 #include "common/strings.h"
 #include "compare/settings_difference.h"
@@ -20,7 +21,7 @@
 namespace faceter {
 namespace {
 
-constexpr std::size_t most_pilot_seeds = 3;
+constexpr std::size_t most_pilot_seeds = 3, most_files = 10'000;
 
 Schema claim_schema() {
     return {
@@ -155,14 +156,40 @@ void check_sides(const Study& study, const Configurations& configurations) {
             if (claim.measure != StudyMeasure::router_study) check_side(side, claim, study, configurations);
 }
 
-std::string last_part(const std::string& value) { return value.substr(value.rfind('/') + 1); }
+fs::path last_part(const fs::path& place) { return place.has_filename() ? place.filename() : place.parent_path().filename(); }
 
-/// Equal but for what does not change a score, and for where data and models lie: a record may come from another machine, and from before
-/// a setting was there.
-bool same_settings(const RunDirectory& run, const ResolvedRun& wanted, const Catalogue& catalogue) {
-    const auto differing = settings_difference({completed_settings(run.settings(), catalogue), wanted.settings}).differing;
-    return std::all_of(differing.begin(), differing.end(),
-                       [](const SettingDifference& one) { return last_part(one.values[0]) == last_part(one.values[1]); });
+/// Below a folder, by their names from there.
+std::map<std::string, fs::path> files_below(const fs::path& folder) {
+    std::map<std::string, fs::path> files;
+    for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+        if (entry.is_regular_file()) files.emplace(entry.path().lexically_relative(folder).string(), entry.path());
+        if (files.size() > most_files) throw data_error("{}: holds more than {} files", folder.string(), most_files);
+    }
+    return files;
+}
+
+bool same_file(const fs::path& a, const fs::path& b) {
+    return fs::is_regular_file(a) && fs::is_regular_file(b) && fs::file_size(a) == fs::file_size(b) && hash64_file(a) == hash64_file(b);
+}
+
+/// Files of the same bytes, or folders of such.
+bool same_content(const fs::path& a, const fs::path& b) {
+    try {
+        if (!fs::is_directory(a) || !fs::is_directory(b)) return same_file(a, b);
+        const auto own = files_below(a), other = files_below(b);
+        return std::equal(own.begin(), own.end(), other.begin(), other.end(),
+                          [](const auto& x, const auto& y) { return x.first == y.first && same_file(x.second, y.second); });
+    } catch (const std::exception&) {  // what cannot be read cannot be said to be the same
+        return false;
+    }
+}
+
+/// A place that a record names, and the wanted one. A record or a study may come from another machine, whose places are not here; what
+/// lies here under both names is compared.
+bool may_be_same_place(const std::string& recorded, const std::string& wanted) {
+    std::error_code none;
+    if (!fs::path(recorded).is_absolute() || last_part(recorded) != last_part(wanted)) return false;
+    return !fs::exists(recorded, none) || !fs::exists(wanted, none) || same_content(recorded, wanted);
 }
 
 /// The runs of a project, listed once: by what tells them apart but for their settings.
@@ -182,7 +209,7 @@ class StudyRecords {
         std::string created;
         for (const fs::path& folder : alike->second) {
             const auto record = opened(folder);
-            if (!record || !same_settings(*record, run.wanted, catalogue_)) continue;
+            if (!record || !has_settings(*record, run.wanted)) continue;
             const RunState state = read_state(*record);
             const bool done = state.phase == RunPhase::done, newer = run.record.empty() || record->info().created > created;
             if (run.done ? !(done && newer) : !(done || newer)) continue;
@@ -195,6 +222,16 @@ class StudyRecords {
     }
 
   private:
+    /// Equal but for what does not change a score, for where data and models lie, and for settings that were not there yet.
+    bool has_settings(const RunDirectory& run, const ResolvedRun& wanted) const {
+        const auto differing = settings_difference({completed_settings(run.settings(), catalogue_), wanted.settings}).differing;
+        return std::all_of(differing.begin(), differing.end(), [this](const SettingDifference& one) {
+            const auto [place, is_new] = same_places_.try_emplace({one.values[0], one.values[1]}, false);
+            if (is_new) place->second = may_be_same_place(one.values[0], one.values[1]);
+            return place->second;
+        });
+    }
+
     /// Nothing where it was deleted since it was listed.
     static std::optional<RunDirectory> opened(const fs::path& folder) {
         try {
@@ -208,6 +245,7 @@ class StudyRecords {
     using Key = std::tuple<std::string, std::string, std::string, std::uint64_t>;  // experiment, variant, point, seed
     const Catalogue& catalogue_;
     std::map<Key, std::vector<fs::path>> folders_;
+    mutable std::map<std::pair<std::string, std::string>, bool> same_places_;  ///< recorded and wanted: runs of a study name the same ones
 };
 
 ExperimentOptions experiment_options(const Study& study, const StudyExperiment& experiment, bool smoke) {

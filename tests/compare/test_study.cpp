@@ -227,6 +227,41 @@ class TestStudy : public QObject {
             if (has_record) QVERIFY(run.state.phase == RunPhase::done);
         }
     }
+    void a_record_of_other_data_is_none() {
+        const TemporaryDirectory folder;
+        const Study study = sample_study(folder.path(), "[1]");
+        const fs::path project = folder.path() / "p", other = folder.path() / "other/pairs.tsv";
+        const Experiment experiment = study_experiments(study, sample_catalogue(), false).front();
+        write_attempt(RunDirectory::create(project, experiment, experiment.runs().at(1), false), 1, 2, "finished");
+        const auto done = [&] {
+            const std::vector<StudyRun> runs = study_runs(study, sample_catalogue(), project, false);
+            return static_cast<int>(std::count_if(runs.begin(), runs.end(), [](const StudyRun& run) { return run.done; }));
+        };
+        QCOMPARE(done(), 1);
+        std::string text = read_file(folder.path() / "quick.yaml");
+        text.replace(text.find("pairs.tsv"), 9, "other/pairs.tsv");
+        overwrite(folder.path() / "quick.yaml", text);
+        make_directories(other.parent_path());
+        overwrite(other, "a\tc\n");
+        QCOMPARE(done(), 0);
+        overwrite(other, "a\tb\n");
+        QCOMPARE(done(), 1);  // the same bytes at another place
+        overwrite(other, "a\tc\n");
+        fs::remove(folder.path() / "pairs.tsv");
+        QCOMPARE(done(), 1);  // as a record of another machine, where nothing can be compared
+    }
+    void the_text_before_a_slash_is_a_setting() {
+        const TemporaryDirectory folder;
+        const Study study = sample_study(folder.path(), "[1]");
+        const fs::path project = folder.path() / "p";
+        const Experiment experiment = study_experiments(study, sample_catalogue(), false).front();
+        const RunDirectory run = RunDirectory::create(project, experiment, experiment.runs().at(1), false);
+        write_attempt(run, 1, 2, "finished");
+        Json json = read_json(run.folder() / "run.json");
+        json["settings"]["tasks"]["clustering"]["instructions"]["text"] = "other/clustering: ";
+        write_file_atomic(run.folder() / "run.json", json.dump());
+        for (const StudyRun& one : study_runs(study, sample_catalogue(), project, false)) QVERIFY(!one.done);
+    }
     void a_score_that_is_not_a_number_is_none() {
         const TemporaryDirectory folder;
         const Study study = sample_study(folder.path(), "[1, 2]");
