@@ -21,7 +21,7 @@
 namespace faceter {
 namespace {
 
-constexpr std::size_t most_pilot_seeds = 3, most_files = 10'000;
+constexpr std::size_t most_pilot_seeds = 3, most_files = 10'000, most_shown = 120;
 
 Schema claim_schema() {
     return {
@@ -274,19 +274,32 @@ std::map<std::string, std::string> flat(const Json& plan) {
     return values;
 }
 
+/// A value, of a long one the part where it begins to differ from `other`.
+std::string around_change(const std::string& value, const std::string& other) {
+    if (value.size() <= most_shown) return value;
+    const auto differs = std::mismatch(value.begin(), value.end(), other.begin(), other.end()).first - value.begin();
+    const auto is_inside = [&](std::size_t at) { return at < value.size() && (static_cast<unsigned char>(value[at]) & 0xC0) == 0x80; };
+    std::size_t begin = std::max(static_cast<std::size_t>(differs), most_shown / 2) - most_shown / 2;
+    while (begin > 0 && is_inside(begin)) --begin;  // of a character
+    std::size_t end = std::min(value.size(), begin + most_shown);
+    while (is_inside(end)) --end;
+    return (begin > 0 ? "..." : "") + value.substr(begin, end - begin) + (end < value.size() ? "..." : "");
+}
+
 std::vector<std::string> changes_between(const Json& before, const Json& now) {
     const auto old_values = flat(before), new_values = flat(now);
     std::map<std::string, bool> keys;
     for (const auto* values : {&old_values, &new_values})
         for (const auto& [key, value] : *values) keys[key] = true;
-    const auto shown = [](const std::map<std::string, std::string>& values, const std::string& key) {
+    const auto value = [](const std::map<std::string, std::string>& values, const std::string& key) {
         const auto found = values.find(key);
-        return found == values.end() ? std::string("not there") : found->second.substr(0, 120);
+        return found == values.end() ? std::string("not there") : found->second;
     };
     std::vector<std::string> changes;
-    for (const auto& [key, ignored] : keys)
-        if (shown(old_values, key) != shown(new_values, key))
-            changes.push_back(fmt::format("{} was {}, is {}", key, shown(old_values, key), shown(new_values, key)));
+    for (const auto& [key, ignored] : keys) {
+        const std::string was = value(old_values, key), is = value(new_values, key);
+        if (was != is) changes.push_back(fmt::format("{} was {}, is {}", key, around_change(was, is), around_change(is, was)));
+    }
     return changes;
 }
 

@@ -321,6 +321,20 @@ class TestStudy : public QObject {
         QVERIFY(record.deviations[0].find("alpha was 0.05, is 0.1") != std::string::npos);
         QVERIFY(record.deviations[1].find("steps was 5, is 6") != std::string::npos);
     }
+    void a_change_late_in_a_long_text_is_a_deviation() {
+        const TemporaryDirectory folder;
+        std::ofstream(folder.path() / "e.yaml") << "name: e\n";
+        const auto written = [&](const std::string& end) {
+            std::ofstream(folder.path() / "s.yaml") << study_text("budget: " + std::string(300, 'x') + end + "\n") << claims;
+            return read_study(folder.path() / "s.yaml");
+        };
+        record_study(written(" of one"), folder.path());
+        const auto deviations = read_study_record(written(" of two"), folder.path()).deviations;
+        QCOMPARE(deviations.size(), std::size_t{1});
+        QVERIFY2(deviations[0].find("budget was ...x") != std::string::npos &&
+                     deviations[0].find("x of one\", is ...x") != std::string::npos && deviations[0].ends_with("x of two\""),
+                 deviations[0].c_str());
+    }
     void a_record_that_was_edited_or_cut_is_refused_with_its_name() {
         const TemporaryDirectory folder;
         std::ofstream(folder.path() / "e.yaml") << "name: e\ntraining: {steps: 5}\n";
