@@ -262,6 +262,24 @@ class TestStudy : public QObject {
         write_file_atomic(run.folder() / "run.json", json.dump());
         for (const StudyRun& one : study_runs(study, sample_catalogue(), project, false)) QVERIFY(!one.done);
     }
+    void the_start_model_stands_beside_every_seed() {
+        const TemporaryDirectory folder;
+        sample_study(folder.path(), "[1, 2]");
+        std::string text = read_file(folder.path() / "s.yaml");
+        text.replace(text.find("than: EM"), 8, "than: start");
+        overwrite(folder.path() / "s.yaml", text);
+        const Study study = read_study(folder.path() / "s.yaml");
+        const fs::path project = folder.path() / "p";
+        const Experiment experiment = study_experiments(study, sample_catalogue(), false).front();
+        for (const std::size_t index : {std::size_t{0}, std::size_t{3}, std::size_t{4}}) {
+            const RunDirectory run = RunDirectory::create(project, experiment, experiment.runs().at(index), false);
+            write_attempt(run, 1, 2, "finished");
+            write_results(run, static_cast<double>(index));
+        }
+        const ClaimOutcome claim = report_study(study, sample_catalogue(), project, false).claims.at(0);
+        QCOMPARE(claim.seeds, (std::vector<std::uint64_t>{1, 2}));
+        QVERIFY(std::abs(claim.effect.estimate - 3.5 * 1.1) < 1e-9);
+    }
     void a_score_that_is_not_a_number_is_none() {
         const TemporaryDirectory folder;
         const Study study = sample_study(folder.path(), "[1, 2]");
