@@ -14,6 +14,7 @@
 #include "experiment/completed_settings.h"
 #include "experiment/each_run.h"
 #include "experiment/flat_settings.h"
+#include "experiment/result_names.h"
 #include "launch/supervisor.h"
 #include "settings/check.h"
 #include "stats/power.h"
@@ -125,35 +126,75 @@ std::string configuration_of(const StudyRun& run) {
 
 std::string listed(const std::set<std::string>& names) { return join(std::vector<std::string>(names.begin(), names.end()), ", "); }
 
-/// A run of each configuration, by its whole name.
-using Configurations = std::map<std::string, StudyRun>;
+/// A run of each configuration, and what its results will be called.
+struct Configuration {
+    StudyRun run;
+    std::set<std::string> results;
+};
+using Configurations = std::map<std::string, Configuration>;  // by their whole names
 
 void note_configuration(const StudyRun& run, Configurations& configurations) {
     const auto [at, is_new] = configurations.try_emplace(run.experiment_name + "/" + configuration_of(run));
+    if (!is_new && at->second.run.experiment != run.experiment)
+        throw settings_error(
+            "study: experiments[{}] and experiments[{}] both make '{}', which no claim could tell apart; give one another "
+            "name, as in set: [name=other]",
+            at->second.run.experiment, run.experiment, at->first);
     if (!is_new) return;
-    at->second.experiment_name = run.experiment_name;
-    at->second.wanted.variant = run.wanted.variant;
-    at->second.wanted.point = run.wanted.point;
+    at->second.run.experiment = run.experiment;
+    at->second.run.experiment_name = run.experiment_name;
+    at->second.run.wanted.variant = run.wanted.variant;
+    at->second.run.wanted.point = run.wanted.point;
+    for (ResultOwner& owner : result_owners(run.wanted.settings)) at->second.results.insert(std::move(owner.name));
 }
 
-void check_side(const std::string& side, const StudyClaim& claim, const Study& study, const Configurations& configurations) {
+std::string place_of(const Study& study, const StudyClaim& claim) { return fmt::format("study {}, claim '{}'", study.name, claim.claim); }
+
+/// The one that is meant by the name of a side.
+const Configuration& configuration_named(const std::string& side, const StudyClaim& claim, const Study& study,
+                                         const Configurations& configurations) {
     std::set<std::string> known, meant;
-    for (const auto& [name, run] : configurations) {
-        known.insert(configuration_of(run));
-        if (is_side(run, side)) meant.insert(name);
+    for (const auto& [name, one] : configurations) {
+        known.insert(configuration_of(one.run));
+        if (is_side(one.run, side)) meant.insert(name);
     }
     if (meant.empty())
-        throw settings_error("study {}, claim '{}': none of its experiments makes '{}' (known: {})", study.name, claim.claim, side,
-                             listed(known));
+        throw settings_error("{}: none of its experiments makes '{}' (known: {})", place_of(study, claim), side, listed(known));
     if (meant.size() > 1)
-        throw settings_error("study {}, claim '{}': '{}' is the name of several configurations; name one of {}", study.name, claim.claim,
-                             side, listed(meant));
+        throw settings_error("{}: '{}' is the name of several configurations; name one of {}", place_of(study, claim), side, listed(meant));
+    return configurations.at(*meant.begin());
 }
 
-void check_sides(const Study& study, const Configurations& configurations) {
-    for (const StudyClaim& claim : study.claims)
-        for (const std::string& side : {claim.better, claim.than})
-            if (claim.measure != StudyMeasure::router_study) check_side(side, claim, study, configurations);
+/// That what the claim is measured on will be there: found at the end, it would cost all runs.
+void check_results(const std::string& side, const Configuration& one, const StudyClaim& claim, const Study& study) {
+    const auto require = [&](const std::string& result, std::string_view what) {
+        if (!one.results.contains(result))
+            throw settings_error("{}: the experiment of '{}' has no {} '{}' (its results are {})", place_of(study, claim), side, what,
+                                 result, listed(one.results));
+    };
+    if (claim.measure == StudyMeasure::inter_task_similarity) return require("inter_task_similarity", "analysis");
+    for (const std::string& set : claim.sets) require(set, "data set");
+}
+
+void check_router_study(const StudyClaim& claim, const Study& study, const Configurations& configurations) {
+    for (const auto& [name, one] : configurations)
+        if (one.results.contains("router_study")) return;
+    throw settings_error("{}: none of its experiments has the analysis 'router_study', which measures it", place_of(study, claim));
+}
+
+void check_claims(const Study& study, const Configurations& configurations) {
+    for (const StudyClaim& claim : study.claims) {
+        if (claim.measure == StudyMeasure::router_study) {
+            check_router_study(claim, study, configurations);
+            continue;
+        }
+        const Configuration& better = configuration_named(claim.better, claim, study, configurations);
+        const Configuration& than = configuration_named(claim.than, claim, study, configurations);
+        if (&better == &than)
+            throw settings_error("{}: '{}' and '{}' are the same runs; name two sides", place_of(study, claim), claim.better, claim.than);
+        check_results(claim.better, better, claim, study);
+        check_results(claim.than, than, claim, study);
+    }
 }
 
 fs::path last_part(const fs::path& place) { return place.has_filename() ? place.filename() : place.parent_path().filename(); }
@@ -366,7 +407,7 @@ void each_study_run(const Study& study, const Catalogue& catalogue, const fs::pa
             take(std::move(run));
         });
     }
-    check_sides(study, configurations);
+    check_claims(study, configurations);
 }
 
 std::vector<StudyRun> study_runs(const Study& study, const Catalogue& catalogue, const fs::path& project, bool smoke) {

@@ -250,6 +250,28 @@ class TestStudy : public QObject {
         fs::remove(folder.path() / "pairs.tsv");
         QCOMPARE(done(), 1);  // as a record of another machine, where nothing can be compared
     }
+    void what_a_claim_is_measured_on_is_there_or_refused_before_a_run() {
+        const TemporaryDirectory folder;
+        const auto planned = [&](const std::string& claim) {
+            sample_study(folder.path(), "[1]");
+            std::string text = read_file(folder.path() / "s.yaml");
+            text.replace(text.find("Mix, than: EM"), 13, claim);
+            overwrite(folder.path() / "s.yaml", text);
+            return study_runs(read_study(folder.path() / "s.yaml"), sample_catalogue(), folder.path() / "p", false).size();
+        };
+        QCOMPARE(planned("Mix, than: EM, sets: [scifact]"), std::size_t{3});
+        EXPECT_ERROR(planned("Mix, than: EM, sets: [scifcat]"), "claim 'Mix over EM'", "no data set 'scifcat'", "scifact");
+        EXPECT_ERROR(planned("Mix, than: EM, measure: inter_task_similarity"), "of 'Mix' has no analysis 'inter_task_similarity'");
+        EXPECT_ERROR(planned("Mix, than: EM, measure: router_study"), "none of its experiments has the analysis 'router_study'");
+        EXPECT_ERROR(planned("Mix, than: quick/Mix"), "the same runs");
+        std::string text = read_file(folder.path() / "s.yaml");
+        text.replace(text.find("quick/Mix"), 9, "EM");
+        overwrite(folder.path() / "s.yaml", text + "  - {file: quick.yaml, set: [training.steps=7]}\n");
+        const auto runs = [&] { return study_runs(read_study(folder.path() / "s.yaml"), sample_catalogue(), folder.path() / "p", false); };
+        EXPECT_ERROR(runs(), "experiments[0] and experiments[1] both make 'quick/start'", "set: [name=other]");
+        overwrite(folder.path() / "s.yaml", text + "  - {file: quick.yaml, set: [training.steps=7, name=other]}\n");
+        EXPECT_ERROR(runs(), "'Mix' is the name of several configurations", "other/Mix");
+    }
     void the_text_before_a_slash_is_a_setting() {
         const TemporaryDirectory folder;
         const Study study = sample_study(folder.path(), "[1]");
