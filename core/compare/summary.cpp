@@ -94,12 +94,13 @@ class Summariser {
         std::size_t runs = 0;
         for (std::size_t i = 0; i < groups(); ++i) {
             runs += group(i).runs.size();
-            if (!is_baseline(i)) names.push_back(group(i).name);
+            if (!is_baseline(i) || groups() == 1) names.push_back(group(i).name);
         }
         const std::string against =
-            comparison_.baseline ? fmt::format(" with {}{}", group(*comparison_.baseline).name,
-                                               is_start_of_all(*comparison_.baseline) ? ", the model that they began from untrained" : "")
-                                 : "";
+            comparison_.baseline && groups() > 1
+                ? fmt::format(" with {}{}", group(*comparison_.baseline).name,
+                              is_start_of_all(*comparison_.baseline) ? ", the model that they began from untrained" : "")
+                : "";
         return fmt::format("Compared: {}{}, on {}, in {}.", listed(names), against, number_of(sets_.size(), "data set"),
                            number_of(runs, "run"));
     }

@@ -94,6 +94,7 @@ class TestSummary : public QObject {
         const auto sentences = Compared(3, true, {1}).summary().sentences;
         QCOMPARE(sentences[0], std::string("Compared: EM, on 3 data sets, in 1 run."));
         QCOMPARE(sentences.size(), std::size_t{3});  // what it cost, what is next
+        QCOMPARE(Compared(3, true, {0}).summary().sentences[0], std::string("Compared: start, on 3 data sets, in 1 run."));
     }
     void a_trial_says_that_its_scores_mean_nothing() {
         const auto sentences = Compared(3, true, {0, 1}, true).summary().sentences;
