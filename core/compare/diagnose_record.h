@@ -8,6 +8,9 @@
 
 namespace faceter {
 
+/// Why a run did not reach its end; nothing of one that did.
+std::vector<Finding> diagnose_end(const RunDirectory& run);
+
 /// What a run's journal says of its training: loss and gradient by task, the learning rate against the curve, the temperature.
 std::vector<Finding> diagnose_training(const RunDirectory& run);
 

@@ -9,6 +9,7 @@
 #include "experiment/builtin_settings.h"
 #include "experiment/recipes.h"
 #include "record/journal.h"
+#include "record/state.h"
 #include "settings/core_settings.h"
 #include "stats/descriptive.h"
 #include "stats/number.h"
@@ -225,6 +226,19 @@ Finding ratio_finding(const Curves& curves, std::size_t stage) {
 }
 
 }  // namespace
+
+std::vector<Finding> diagnose_end(const RunDirectory& run) {
+    const RunState state = read_state(run);
+    if (state.phase == RunPhase::done) return {};
+    Finding finding{"end", "", FindingState::unknown, static_cast<double>(state.step), static_cast<double>(state.total_steps), {}, {},
+                    {},    {}};
+    if (state.phase == RunPhase::failed || state.phase == RunPhase::dead) finding.state = FindingState::alarm;
+    finding.says = fmt::format("The run is {} at step {} of {}{}.", run_phase_name(state.phase), state.step, state.total_steps,
+                               state.cause.empty() ? "" : ": " + state.cause);
+    finding.reason = "What else is said here is of what was done before that.";
+    finding.advice = "Mend what the message names; then 'faceter resume' goes on from the last checkpoint, 'faceter run' begins anew.";
+    return {finding};
+}
 
 std::vector<Finding> diagnose_training(const RunDirectory& run) {
     const Curves curves = curves_of(run);

@@ -121,6 +121,15 @@ class TestDiagnosis : public QObject {
         QVERIFY(!has(text, "said of 7"));
         QCOMPARE(diagnosis.to_json().at("findings").size(), std::size_t{32});
     }
+    void a_run_that_failed_says_why_before_all_else() {
+        const RunDirectory failed = sample_run(project_.path(), 1), done = sample_run(project_.path(), 2);
+        write_attempt(failed, 1, 3, "failed");
+        write_attempt(done, 1, 3, "finished");
+        QVERIFY(diagnose_end(done).empty());
+        const auto findings = diagnose_end(failed);
+        QCOMPARE(alarms(findings), std::vector<std::string>{"end: "});
+        QVERIFY2(has(findings[0].says, "failed at step 3 of 100: the reason"), findings[0].says.c_str());
+    }
     void examples_that_repeat_others_are_counted_with_their_negatives() {
         TrainingSet set = pairs(60);
         QCOMPARE(diagnose_repeats({&set, 1})[0].value, 0.0);
