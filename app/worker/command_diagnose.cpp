@@ -75,8 +75,10 @@ Diagnosis diagnose(const RunDirectory& run, const std::string& device) {
     const DiagnosedData data = read_data(run);
     for (const std::string& message : data.missing)
         diagnosis.add({{"data", "", FindingState::unknown, 0, 0, message, "", "", Json::object()}});
+    diagnosis.add(diagnose_end(run));
     diagnosis.add(diagnose_training(run));
     diagnosis.add(diagnose_negatives(data.training, run.settings()));
+    diagnosis.add(diagnose_repeats(data.training));
     diagnosis.add(diagnose_leaks(data.training, data.evaluation));
     diagnosis.add(diagnose_gain(run, data.evaluation));
     if (fs::is_directory(final_model_folder(run)))

@@ -6,17 +6,17 @@
 namespace faceter {
 namespace {
 
-/// Adds one run's scores to the sum over its group's seeds; scores of another number of examples cannot be averaged.
-void add_run(ExampleScores::Of& sum, const std::vector<double>& scores) {
+/// Adds one run's scores to the sum over its group's seeds; scores of other examples cannot be averaged.
+void add_run(ExampleScores::Of& sum, ExampleScores::Of run) {
     if (!sum.reason.empty()) return;
-    if (scores.empty())
+    if (run.values.empty())
         sum = {{}, "its metric is no mean over examples; choose another test"};
     else if (sum.values.empty())
-        sum.values = scores;
-    else if (sum.values.size() != scores.size())
+        sum = std::move(run);
+    else if (sum.values.size() != run.values.size() || sum.is_of_other_data(run))
         sum = {{}, "the group's runs were scored on different examples"};
     else
-        std::transform(scores.begin(), scores.end(), sum.values.begin(), sum.values.begin(), std::plus<>());
+        std::transform(run.values.begin(), run.values.end(), sum.values.begin(), sum.values.begin(), std::plus<>());
 }
 
 }  // namespace
@@ -28,7 +28,7 @@ ExampleScores read_examples(Store& store, const Comparison& comparison) {
         std::map<std::string, int> counts;
         for (const RunRow& run : group.runs)
             for (const ResultRow& result : store.results(run.info.id, true)) {
-                add_run(sums[result.name], result.per_example);
+                add_run(sums[result.name], {result.per_example, {}, result.fingerprint});
                 ++counts[result.name];
             }
         for (auto& [name, sum] : sums)

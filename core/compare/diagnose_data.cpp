@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "common/hash.h"
 #include "data/overlap.h"
 #include "experiment/builtin_settings.h"
 #include "experiment/recipes.h"
@@ -15,7 +16,7 @@
 namespace faceter {
 namespace {
 
-constexpr double most_false_negatives = 0.5, fewest_negatives = 4, largest_leak = 0.01;
+constexpr double most_false_negatives = 0.5, fewest_negatives = 4, largest_leak = 0.01, most_repeats = 0.2;
 
 /// Probability that two different examples agree in what `of` names (below 0: in nothing).
 template <typename Of>
@@ -94,6 +95,27 @@ Finding negatives(const TrainingSet& set, const Batching& batching) {
     return finding;
 }
 
+std::uint64_t hash_of(const Example& example, const TrainingSet& set) {
+    std::string key = fmt::format("{} {}", example.anchor, example.positive);
+    for (std::uint32_t i = 0; i < example.num_negatives; ++i) key += fmt::format(" {}", set.negatives[example.first_negative + i]);
+    return hash64(key);
+}
+
+/// Examples that stand before in their set, hard negatives and all.
+Finding repeats(const TrainingSet& set) {
+    std::unordered_set<std::uint64_t> different;
+    for (const Example& example : set.examples) different.insert(hash_of(example, set));
+    const std::size_t all = set.examples.size(), repeated = all - different.size();
+    Finding finding{"repeats", set.task + ", " + set.name, FindingState::fine, 0, most_repeats, {}, {}, {}, {}};
+    finding.value = static_cast<double>(repeated) / static_cast<double>(std::max<std::size_t>(1, all));
+    finding.details = {{"examples", all}, {"different", different.size()}};
+    finding.state = finding.value > most_repeats ? FindingState::alarm : FindingState::fine;
+    finding.says = fmt::format("{} of {} training examples stand before in the set: {} are different.", repeated, all, different.size());
+    finding.reason = "Beyond a fifth, steps and epochs say more than there is to learn, and some pairs count several times.";
+    finding.advice = "Keep one of each (faceter data duplicates lists them), and count the steps anew.";
+    return finding;
+}
+
 std::vector<std::string_view> asked_texts(const EvaluationSet& set) {
     if (!set.subsets.empty()) {
         std::vector<std::string_view> all;
@@ -157,6 +179,12 @@ std::vector<Finding> diagnose_negatives(std::span<const TrainingSet> training, c
             findings.push_back(negatives(set, batching));
         }
     }
+    return findings;
+}
+
+std::vector<Finding> diagnose_repeats(std::span<const TrainingSet> training) {
+    std::vector<Finding> findings;
+    for (const TrainingSet& set : training) findings.push_back(repeats(set));
     return findings;
 }
 

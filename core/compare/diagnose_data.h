@@ -12,6 +12,9 @@ namespace faceter {
 /// batch and mask them: in each stage whose loss is InfoNCE, of the tasks that it trains.
 std::vector<Finding> diagnose_negatives(std::span<const TrainingSet> training, const Json& settings);
 
+/// Training examples that repeat another of their set.
+std::vector<Finding> diagnose_repeats(std::span<const TrainingSet> training);
+
 /// Test texts that were trained on (overlap_form()): of retrieval the queries, whose documents may be there by right; else all held-out
 /// texts.
 std::vector<Finding> diagnose_leaks(std::span<const TrainingSet> training, std::span<const EvaluationSet> evaluation);

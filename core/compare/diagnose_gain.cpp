@@ -20,17 +20,6 @@ constexpr std::size_t most_lost = 3;
 
 using Results = std::map<std::string, Json>;
 
-/// The start model's scores of the same experiment: the newest baseline.
-std::optional<RunDirectory> baseline_of(const RunDirectory& run) {
-    std::optional<RunDirectory> found;
-    Project(run.project(), false).each_run([&](const RunDirectory& other) {
-        if (other.info().is_baseline() && other.info().experiment == run.info().experiment &&
-            (!found || other.info().created > found->info().created))
-            found = other;
-    });
-    return found;
-}
-
 std::vector<double> examples_of(const Json& result) {
     std::vector<double> values;
     for (const Json& value : json_or<Json>(result, "per_example", Json::array(), "result"))
@@ -64,14 +53,10 @@ void judge(const std::vector<double>& now, const std::vector<double>& before, Fi
     finding.advice = "Read the texts that lost most (faceter examples); train with fewer steps or a lower rate, or add data of this kind.";
 }
 
-std::string data_of(const Json& result) {
-    return json_or<std::string>(json_or<Json>(result, "settings", Json::object(), "result"), "data_fingerprint", "", "result");
-}
-
 Finding gain_on(const Json& now, const Json& before, const RunDirectory& run, std::span<const EvaluationSet> sets) {
     const auto name = json_at<std::string>(now, "name", "result");
     Finding finding{"gain", name, FindingState::unknown, not_a_number, 0, {}, {}, {}, {}};
-    if (const std::string mine = data_of(now), theirs = data_of(before); !mine.empty() && !theirs.empty() && mine != theirs) {
+    if (!may_be_of_same_data(now, before)) {
         finding.says = "The start model was scored on other data of this name, so there is no gain to tell.";
         return finding;
     }
@@ -98,8 +83,11 @@ std::vector<Finding> diagnose_gain(const RunDirectory& run, std::span<const Eval
     };
     const Results now = scored_results(run);
     if (now.empty()) return nothing("The run has no scores.");
-    const auto baseline = baseline_of(run);
-    if (!baseline) return nothing("The project has no scores of the start model: evaluation.baseline is off, or its run is gone.");
+    const auto baseline = start_run_of(run);
+    if (!baseline)
+        return nothing(
+            "The project has no scores of this run's start model with its max_length and instructions: evaluation.baseline is off, or its "
+            "run is gone.");
     const Results before = scored_results(*baseline);
     std::vector<Finding> findings;
     for (const auto& [name, result] : now)

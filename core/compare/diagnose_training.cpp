@@ -8,6 +8,7 @@
 #include "compare/diagnose_record.h"
 #include "experiment/builtin_settings.h"
 #include "experiment/recipes.h"
+#include "record/state.h"
 #include "record/steps.h"
 #include "settings/core_settings.h"
 #include "stats/descriptive.h"
@@ -17,7 +18,7 @@ namespace faceter {
 namespace {
 
 constexpr std::size_t fewest_steps = 20;  // fewer say nothing of a trend
-constexpr double floor_share = 0.5, least_fall = 0.01, largest_ratio = 10;
+constexpr double floor_share = 0.5, least_temperature = 1e-3, least_fall = 0.01, largest_ratio = 10;
 
 /// The numbers of one task's steps, in their order; "" where batches mix tasks.
 struct Curve {
@@ -159,6 +160,15 @@ void excuse_planned_order(Finding& finding) {
         "tells.";
 }
 
+void be_too_cold(Finding& finding, double temperature) {
+    finding.state = FindingState::alarm;
+    finding.value = temperature;
+    finding.threshold = least_temperature;
+    finding.says = fmt::format("At temperature {:.3g} a text that is nearer by a hundredth of cosine counts exp({:.3g}) times as much.",
+                               temperature, 0.01 / temperature);
+    finding.reason = "From exp(10) on one text of a batch has the whole gradient, and rounding chooses which.";
+}
+
 /// (B - 1) exp(-2 / tau): cosines lie in [-1, 1], so that no embedding brings InfoNCE below the logarithm of one more than that.
 Finding temperature_finding(const Curve& curve, const std::string& subject, const Loss& loss) {
     const double pairs = std::max(2.0, mean(curve.pairs) / loss.accumulate);
@@ -172,6 +182,7 @@ Finding temperature_finding(const Curve& curve, const std::string& subject, cons
     finding.reason =
         "Where the best possible loss is more than half of guessing's, all gradients are nearly alike and the model learns little.";
     finding.advice = "Set tasks.*.temperature between 0.01 and 0.2.";
+    if (temperature < least_temperature) be_too_cold(finding, temperature);
     return finding;
 }
 
@@ -204,6 +215,19 @@ Finding ratio_finding(const Curves& curves, std::size_t stage) {
 }
 
 }  // namespace
+
+std::vector<Finding> diagnose_end(const RunDirectory& run) {
+    const RunState state = read_state(run);
+    if (state.phase == RunPhase::done) return {};
+    Finding finding{"end", "", FindingState::unknown, static_cast<double>(state.step), static_cast<double>(state.total_steps), {}, {},
+                    {},    {}};
+    if (state.phase == RunPhase::failed || state.phase == RunPhase::dead) finding.state = FindingState::alarm;
+    finding.says = fmt::format("The run is {} at step {} of {}{}.", run_phase_name(state.phase), state.step, state.total_steps,
+                               state.cause.empty() ? "" : ": " + state.cause);
+    finding.reason = "What else is said here is of what was done before that.";
+    finding.advice = "Mend what the message names; then 'faceter resume' goes on from the last checkpoint, 'faceter run' begins anew.";
+    return {finding};
+}
 
 std::vector<Finding> diagnose_training(const RunDirectory& run) {
     const Curves curves = curves_of(run);

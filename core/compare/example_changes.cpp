@@ -27,6 +27,8 @@ std::string reason_against(const ExampleScores::Of* before, const ExampleScores:
     if (before->values.size() != after->values.size())
         return fmt::format("{} has scores of {} examples, {} of {}", changes.before, before->values.size(), after->values.size(),
                            changes.after);
+    if (before->is_of_other_data(*after))
+        return fmt::format("{} and {} were scored on different data of this name", changes.before, changes.after);
     return {};
 }
 

@@ -6,10 +6,10 @@
 #include <cctype>
 
 #include "common/strings.h"
+#include "compare/result_files.h"
 #include "figure/escape.h"
 #include "figure/format.h"
 #include "figure/table_export.h"
-#include "record/state.h"
 #include "stats/bootstrap.h"
 #include "stats/number.h"
 
@@ -29,17 +29,11 @@ Results results_of(const RunDirectory& run) {
     return results;
 }
 
-/// Of the experiment's start model, scored as it was before training; nothing where the project has no such run.
+/// Of the start model, scored as it was before training; nothing where the project has no such run.
 Results start_results(const RunDirectory& run) {
-    Results results;
-    const fs::path runs = run.folder().parent_path();
-    if (runs.filename() != "runs") return results;
-    Project(run.project(), false).each_run([&](const RunDirectory& other) {
-        const RunInfo& info = other.info();
-        if (info.is_baseline() && info.experiment == run.info().experiment && read_state(other).phase == RunPhase::done)
-            results = results_of(other);
-    });
-    return results;
+    if (run.folder().parent_path().filename() != "runs") return {};
+    const auto start = start_run_of(run);
+    return start ? results_of(*start) : Results();
 }
 
 std::vector<double> examples_of(const Json& result) { return json_or<std::vector<double>>(result, "per_example", {}, "a result"); }
@@ -76,7 +70,8 @@ std::string scores(const RunDirectory& run) {
                                 Cell::of(json_or<std::string>(result, "metric", "", name)), Cell::of(result["score"].get<double>()),
                                 Cell::of(examples.size() < 2 ? "" : interval_text(bootstrap_mean(examples).interval))};
         const auto before = start.find(name);
-        if (!start.empty()) cells.push_back(Cell::of(before == start.end() ? "" : gain_text(result, before->second)));
+        const bool comparable = before != start.end() && may_be_of_same_data(result, before->second);
+        if (!start.empty()) cells.push_back(Cell::of(comparable ? gain_text(result, before->second) : ""));
         table.add_row(std::move(cells));
     }
     table.footnotes.push_back("Percent, higher is better. Intervals: bootstrap over examples, for metrics that are means over examples.");

@@ -131,6 +131,7 @@ Differences example_differences(const ExampleScores& examples, std::size_t group
         if (side->values.empty()) return {{}, side->reason};
     if (a.values.size() != b.values.size())
         return {{}, fmt::format("the groups were scored on {} and {} examples, which cannot be paired", a.values.size(), b.values.size())};
+    if (a.is_of_other_data(b)) return {{}, "the groups were scored on different data of this name, whose examples cannot be paired"};
     if (a.values.size() < 2) return {{}, "a test over examples needs two at least"};
     return {paired_differences(a.values, b.values), {}};
 }

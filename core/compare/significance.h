@@ -34,6 +34,11 @@ struct ExampleScores {
     struct Of {
         std::vector<double> values;  ///< empty: there are none, and `reason` says why
         std::string reason;
+        std::string fingerprint{};  ///< of the data; empty: not recorded
+
+        bool is_of_other_data(const Of& other) const {
+            return !fingerprint.empty() && !other.fingerprint.empty() && fingerprint != other.fingerprint;
+        }
     };
     std::vector<std::map<std::string, Of>> groups;
 };

@@ -7,12 +7,14 @@
 #include <tuple>
 
 #include "common/error.h"
+#include "common/file_hash.h"
 #include "common/hash.h"
 #include "common/strings.h"
 #include "compare/settings_difference.h"
 #include "experiment/completed_settings.h"
 #include "experiment/each_run.h"
 #include "experiment/flat_settings.h"
+#include "experiment/result_names.h"
 #include "launch/supervisor.h"
 #include "settings/check.h"
 #include "stats/power.h"
@@ -20,7 +22,7 @@
 namespace faceter {
 namespace {
 
-constexpr std::size_t most_pilot_seeds = 3;
+constexpr std::size_t most_pilot_seeds = 3, most_files = 10'000, most_shown = 120;
 
 Schema claim_schema() {
     return {
@@ -124,45 +126,111 @@ std::string configuration_of(const StudyRun& run) {
 
 std::string listed(const std::set<std::string>& names) { return join(std::vector<std::string>(names.begin(), names.end()), ", "); }
 
-/// A run of each configuration, by its whole name.
-using Configurations = std::map<std::string, StudyRun>;
+/// A run of each configuration, and what its results will be called.
+struct Configuration {
+    StudyRun run;
+    std::set<std::string> results;
+};
+using Configurations = std::map<std::string, Configuration>;  // by their whole names
 
 void note_configuration(const StudyRun& run, Configurations& configurations) {
     const auto [at, is_new] = configurations.try_emplace(run.experiment_name + "/" + configuration_of(run));
+    if (!is_new && at->second.run.experiment != run.experiment)
+        throw settings_error(
+            "study: experiments[{}] and experiments[{}] both make '{}', which no claim could tell apart; give one another "
+            "name, as in set: [name=other]",
+            at->second.run.experiment, run.experiment, at->first);
     if (!is_new) return;
-    at->second.experiment_name = run.experiment_name;
-    at->second.wanted.variant = run.wanted.variant;
-    at->second.wanted.point = run.wanted.point;
+    at->second.run.experiment = run.experiment;
+    at->second.run.experiment_name = run.experiment_name;
+    at->second.run.wanted.variant = run.wanted.variant;
+    at->second.run.wanted.point = run.wanted.point;
+    for (ResultOwner& owner : result_owners(run.wanted.settings)) at->second.results.insert(std::move(owner.name));
 }
 
-void check_side(const std::string& side, const StudyClaim& claim, const Study& study, const Configurations& configurations) {
+std::string place_of(const Study& study, const StudyClaim& claim) { return fmt::format("study {}, claim '{}'", study.name, claim.claim); }
+
+/// The one that is meant by the name of a side.
+const Configuration& configuration_named(const std::string& side, const StudyClaim& claim, const Study& study,
+                                         const Configurations& configurations) {
     std::set<std::string> known, meant;
-    for (const auto& [name, run] : configurations) {
-        known.insert(configuration_of(run));
-        if (is_side(run, side)) meant.insert(name);
+    for (const auto& [name, one] : configurations) {
+        known.insert(configuration_of(one.run));
+        if (is_side(one.run, side)) meant.insert(name);
     }
     if (meant.empty())
-        throw settings_error("study {}, claim '{}': none of its experiments makes '{}' (known: {})", study.name, claim.claim, side,
-                             listed(known));
+        throw settings_error("{}: none of its experiments makes '{}' (known: {})", place_of(study, claim), side, listed(known));
     if (meant.size() > 1)
-        throw settings_error("study {}, claim '{}': '{}' is the name of several configurations; name one of {}", study.name, claim.claim,
-                             side, listed(meant));
+        throw settings_error("{}: '{}' is the name of several configurations; name one of {}", place_of(study, claim), side, listed(meant));
+    return configurations.at(*meant.begin());
 }
 
-void check_sides(const Study& study, const Configurations& configurations) {
-    for (const StudyClaim& claim : study.claims)
-        for (const std::string& side : {claim.better, claim.than})
-            if (claim.measure != StudyMeasure::router_study) check_side(side, claim, study, configurations);
+/// That what the claim is measured on will be there: found at the end, it would cost all runs.
+void check_results(const std::string& side, const Configuration& one, const StudyClaim& claim, const Study& study) {
+    const auto require = [&](const std::string& result, std::string_view what) {
+        if (!one.results.contains(result))
+            throw settings_error("{}: the experiment of '{}' has no {} '{}' (its results are {})", place_of(study, claim), side, what,
+                                 result, listed(one.results));
+    };
+    if (claim.measure == StudyMeasure::inter_task_similarity) return require("inter_task_similarity", "analysis");
+    for (const std::string& set : claim.sets) require(set, "data set");
 }
 
-std::string last_part(const std::string& value) { return value.substr(value.rfind('/') + 1); }
+void check_router_study(const StudyClaim& claim, const Study& study, const Configurations& configurations) {
+    for (const auto& [name, one] : configurations)
+        if (one.results.contains("router_study")) return;
+    throw settings_error("{}: none of its experiments has the analysis 'router_study', which measures it", place_of(study, claim));
+}
 
-/// Equal but for what does not change a score, and for where data and models lie: a record may come from another machine, and from before
-/// a setting was there.
-bool same_settings(const RunDirectory& run, const ResolvedRun& wanted, const Catalogue& catalogue) {
-    const auto differing = settings_difference({completed_settings(run.settings(), catalogue), wanted.settings}).differing;
-    return std::all_of(differing.begin(), differing.end(),
-                       [](const SettingDifference& one) { return last_part(one.values[0]) == last_part(one.values[1]); });
+void check_claims(const Study& study, const Configurations& configurations) {
+    for (const StudyClaim& claim : study.claims) {
+        if (claim.measure == StudyMeasure::router_study) {
+            check_router_study(claim, study, configurations);
+            continue;
+        }
+        const Configuration& better = configuration_named(claim.better, claim, study, configurations);
+        const Configuration& than = configuration_named(claim.than, claim, study, configurations);
+        if (&better == &than)
+            throw settings_error("{}: '{}' and '{}' are the same runs; name two sides", place_of(study, claim), claim.better, claim.than);
+        check_results(claim.better, better, claim, study);
+        check_results(claim.than, than, claim, study);
+    }
+}
+
+fs::path last_part(const fs::path& place) { return place.has_filename() ? place.filename() : place.parent_path().filename(); }
+
+/// Below a folder, by their names from there.
+std::map<std::string, fs::path> files_below(const fs::path& folder) {
+    std::map<std::string, fs::path> files;
+    for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+        if (entry.is_regular_file()) files.emplace(entry.path().lexically_relative(folder).string(), entry.path());
+        if (files.size() > most_files) throw data_error("{}: holds more than {} files", folder.string(), most_files);
+    }
+    return files;
+}
+
+bool same_file(const fs::path& a, const fs::path& b) {
+    return fs::is_regular_file(a) && fs::is_regular_file(b) && fs::file_size(a) == fs::file_size(b) && hash64_file(a) == hash64_file(b);
+}
+
+/// Files of the same bytes, or folders of such.
+bool same_content(const fs::path& a, const fs::path& b) {
+    try {
+        if (!fs::is_directory(a) || !fs::is_directory(b)) return same_file(a, b);
+        const auto own = files_below(a), other = files_below(b);
+        return std::equal(own.begin(), own.end(), other.begin(), other.end(),
+                          [](const auto& x, const auto& y) { return x.first == y.first && same_file(x.second, y.second); });
+    } catch (const std::exception&) {  // what cannot be read cannot be said to be the same
+        return false;
+    }
+}
+
+/// A place that a record names, and the wanted one. A record or a study may come from another machine, whose places are not here; what
+/// lies here under both names is compared.
+bool may_be_same_place(const std::string& recorded, const std::string& wanted) {
+    std::error_code none;
+    if (!fs::path(recorded).is_absolute() || last_part(recorded) != last_part(wanted)) return false;
+    return !fs::exists(recorded, none) || !fs::exists(wanted, none) || same_content(recorded, wanted);
 }
 
 /// The runs of a project, listed once: by what tells them apart but for their settings.
@@ -182,7 +250,7 @@ class StudyRecords {
         std::string created;
         for (const fs::path& folder : alike->second) {
             const auto record = opened(folder);
-            if (!record || !same_settings(*record, run.wanted, catalogue_)) continue;
+            if (!record || !has_settings(*record, run.wanted)) continue;
             const RunState state = read_state(*record);
             const bool done = state.phase == RunPhase::done, newer = run.record.empty() || record->info().created > created;
             if (run.done ? !(done && newer) : !(done || newer)) continue;
@@ -195,6 +263,16 @@ class StudyRecords {
     }
 
   private:
+    /// Equal but for what does not change a score, for where data and models lie, and for settings that were not there yet.
+    bool has_settings(const RunDirectory& run, const ResolvedRun& wanted) const {
+        const auto differing = settings_difference({completed_settings(run.settings(), catalogue_), wanted.settings}).differing;
+        return std::all_of(differing.begin(), differing.end(), [this](const SettingDifference& one) {
+            const auto [place, is_new] = same_places_.try_emplace({one.values[0], one.values[1]}, false);
+            if (is_new) place->second = may_be_same_place(one.values[0], one.values[1]);
+            return place->second;
+        });
+    }
+
     /// Nothing where it was deleted since it was listed.
     static std::optional<RunDirectory> opened(const fs::path& folder) {
         try {
@@ -208,6 +286,7 @@ class StudyRecords {
     using Key = std::tuple<std::string, std::string, std::string, std::uint64_t>;  // experiment, variant, point, seed
     const Catalogue& catalogue_;
     std::map<Key, std::vector<fs::path>> folders_;
+    mutable std::map<std::pair<std::string, std::string>, bool> same_places_;  ///< recorded and wanted: runs of a study name the same ones
 };
 
 ExperimentOptions experiment_options(const Study& study, const StudyExperiment& experiment, bool smoke) {
@@ -236,19 +315,32 @@ std::map<std::string, std::string> flat(const Json& plan) {
     return values;
 }
 
+/// A value, of a long one the part where it begins to differ from `other`.
+std::string around_change(const std::string& value, const std::string& other) {
+    if (value.size() <= most_shown) return value;
+    const auto differs = std::mismatch(value.begin(), value.end(), other.begin(), other.end()).first - value.begin();
+    const auto is_inside = [&](std::size_t at) { return at < value.size() && (static_cast<unsigned char>(value[at]) & 0xC0) == 0x80; };
+    std::size_t begin = std::max(static_cast<std::size_t>(differs), most_shown / 2) - most_shown / 2;
+    while (begin > 0 && is_inside(begin)) --begin;  // of a character
+    std::size_t end = std::min(value.size(), begin + most_shown);
+    while (is_inside(end)) --end;
+    return (begin > 0 ? "..." : "") + value.substr(begin, end - begin) + (end < value.size() ? "..." : "");
+}
+
 std::vector<std::string> changes_between(const Json& before, const Json& now) {
     const auto old_values = flat(before), new_values = flat(now);
     std::map<std::string, bool> keys;
     for (const auto* values : {&old_values, &new_values})
         for (const auto& [key, value] : *values) keys[key] = true;
-    const auto shown = [](const std::map<std::string, std::string>& values, const std::string& key) {
+    const auto value = [](const std::map<std::string, std::string>& values, const std::string& key) {
         const auto found = values.find(key);
-        return found == values.end() ? std::string("not there") : found->second.substr(0, 120);
+        return found == values.end() ? std::string("not there") : found->second;
     };
     std::vector<std::string> changes;
-    for (const auto& [key, ignored] : keys)
-        if (shown(old_values, key) != shown(new_values, key))
-            changes.push_back(fmt::format("{} was {}, is {}", key, shown(old_values, key), shown(new_values, key)));
+    for (const auto& [key, ignored] : keys) {
+        const std::string was = value(old_values, key), is = value(new_values, key);
+        if (was != is) changes.push_back(fmt::format("{} was {}, is {}", key, around_change(was, is), around_change(is, was)));
+    }
     return changes;
 }
 
@@ -315,7 +407,7 @@ void each_study_run(const Study& study, const Catalogue& catalogue, const fs::pa
             take(std::move(run));
         });
     }
-    check_sides(study, configurations);
+    check_claims(study, configurations);
 }
 
 std::vector<StudyRun> study_runs(const Study& study, const Catalogue& catalogue, const fs::path& project, bool smoke) {

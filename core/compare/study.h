@@ -73,7 +73,8 @@ struct StudyRun {
 bool is_side(const StudyRun& run, const std::string& side);
 /// What the study's experiments make, each with its record in `project`: one of the same experiment, variant, point, seed and settings (as
 /// far as a score depends on them). `smoke`: the runs that --smoke makes. Errors (settings): those of the experiments; a side of a
-/// claim that none of them makes, or that is the name of several configurations (found at the end).
+/// claim that none of them makes, or that is the name of several configurations; two sides that are one; a data set or an analysis that a
+/// claim is measured on and its experiment lacks (found at the end).
 /// One run is in memory at a time; the project's runs are listed once.
 void each_study_run(const Study& study, const Catalogue& catalogue, const fs::path& project, bool smoke,
                     const std::function<void(StudyRun&&)>& take);

@@ -101,8 +101,20 @@ std::vector<std::string> common_sets(const StudyClaim& claim, const Side& a, con
     return {sets.begin(), sets.end()};
 }
 
+/// The start model is scored once, whatever the seed: its scores stand beside each of the other side's seeds.
+void spread_start(const std::vector<DoneRun>& runs, const StudyClaim& claim, const std::string& side, Side& values, const Side& other) {
+    const bool is_start = claim.measure != StudyMeasure::router_study && std::any_of(runs.begin(), runs.end(), [&](const DoneRun& of) {
+                              return of.run->wanted.method == "start" && is_side(*of.run, side);
+                          });
+    if (!is_start || values.empty()) return;
+    const Values once = values.begin()->second;
+    for (const auto& [seed, ignored] : other) values.try_emplace(seed, once);
+}
+
 ClaimOutcome outcome_of(const StudyClaim& claim, const std::vector<DoneRun>& runs, const Study& study) {
-    const Side a = side_of(runs, claim, claim.better), b = side_of(runs, claim, claim.than);
+    Side a = side_of(runs, claim, claim.better), b = side_of(runs, claim, claim.than);
+    spread_start(runs, claim, claim.better, a, b);
+    spread_start(runs, claim, claim.than, b, a);
     std::vector<std::uint64_t> seeds;
     for (const auto& [seed, values] : a)
         if (b.contains(seed)) seeds.push_back(seed);

@@ -82,17 +82,24 @@ class Summariser {
         return Cell::of(value.value, value.spread, static_cast<std::int64_t>(value.seeds));
     }
 
+    /// With several start models each run began from one of them.
+    bool is_start_of_all(std::size_t i) const {
+        const auto& all = comparison_.groups;
+        return group(i).method == "start" &&
+               std::count_if(all.begin(), all.end(), [](const RunGroup& one) { return one.method == "start"; }) == 1;
+    }
+
     std::string compared() const {
         std::vector<std::string> names;
         std::size_t runs = 0;
         for (std::size_t i = 0; i < groups(); ++i) {
             runs += group(i).runs.size();
-            if (!is_baseline(i)) names.push_back(group(i).name);
+            if (!is_baseline(i) || groups() == 1) names.push_back(group(i).name);
         }
         const std::string against =
-            comparison_.baseline
+            comparison_.baseline && groups() > 1
                 ? fmt::format(" with {}{}", group(*comparison_.baseline).name,
-                              group(*comparison_.baseline).method == "start" ? ", the model that they began from untrained" : "")
+                              is_start_of_all(*comparison_.baseline) ? ", the model that they began from untrained" : "")
                 : "";
         return fmt::format("Compared: {}{}, on {}, in {}.", listed(names), against, number_of(sets_.size(), "data set"),
                            number_of(runs, "run"));

@@ -69,9 +69,12 @@ std::int64_t sample_size_for(const PowerPlan& plan, double power) {
         throw usage_error("no number of observations gives a power of {}: the effect {} is not what the alternative '{}' looks for", power,
                           plan.effect, alternative_name(plan.alternative));
     std::int64_t high = 2;
-    while (high < most && power_of(plan, high) < power) high *= 2;
-    if (high >= most) throw usage_error("more than {} observations would be needed: the effect {} is too small", most, plan.effect);
-    std::int64_t low = high / 2;  // power_of(low) < power, or low is 1
+    std::int64_t low = 1;  // too few, as far as is known
+    while (power_of(plan, high) < power) {
+        if (high == most) throw usage_error("more than {} observations would be needed: the effect {} is too small", most, plan.effect);
+        low = high;
+        high = std::min(2 * high, most);
+    }
     while (high - low > 1) {
         const std::int64_t middle = low + (high - low) / 2;
         (power_of(plan, middle) < power ? low : high) = middle;

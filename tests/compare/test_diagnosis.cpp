@@ -121,12 +121,39 @@ class TestDiagnosis : public QObject {
         QVERIFY(!has(text, "said of 7"));
         QCOMPARE(diagnosis.to_json().at("findings").size(), std::size_t{32});
     }
+    void a_run_that_failed_says_why_before_all_else() {
+        const RunDirectory failed = sample_run(project_.path(), 1), done = sample_run(project_.path(), 2);
+        write_attempt(failed, 1, 3, "failed");
+        write_attempt(done, 1, 3, "finished");
+        QVERIFY(diagnose_end(done).empty());
+        const auto findings = diagnose_end(failed);
+        QCOMPARE(alarms(findings), std::vector<std::string>{"end: "});
+        QVERIFY2(has(findings[0].says, "failed at step 3 of 100: the reason"), findings[0].says.c_str());
+    }
+    void examples_that_repeat_others_are_counted_with_their_negatives() {
+        TrainingSet set = pairs(60);
+        QCOMPARE(diagnose_repeats({&set, 1})[0].value, 0.0);
+        for (int i = 0; i < 20; ++i) set.examples.push_back(set.examples[static_cast<std::size_t>(i)]);
+        QCOMPARE(alarms(diagnose_repeats({&set, 1})), std::vector<std::string>{"repeats: retrieval, pairs"});
+        QCOMPARE(diagnose_repeats({&set, 1})[0].details.at("different").get<int>(), 60);
+        for (std::uint32_t i = 0; i < 20; ++i) {  // each with a negative of its own
+            set.negatives.push_back(set.examples[i + 20].positive);
+            set.examples[60 + i].first_negative = i;
+            set.examples[60 + i].num_negatives = 1;
+        }
+        QCOMPARE(diagnose_repeats({&set, 1})[0].value, 0.0);
+    }
     void a_temperature_at_which_no_loss_can_fall_is_named() {
         QCOMPARE(alarms(diagnose_training(trained(4, 3, 10))),
                  (std::vector<std::string>{"temperature: clustering", "temperature: retrieval"}));
         for (const Finding& one : diagnose_training(trained(4, 3, 10)))
             if (one.check == "temperature")
                 QVERIFY(std::abs(one.details.at("lowest_loss").get<double>() - std::log(1 + 63 * std::exp(-0.2))) < 1e-9);
+    }
+    void a_temperature_at_which_one_text_counts_is_named() {
+        QCOMPARE(alarms(diagnose_training(trained(400, 300, 1e-4))),
+                 (std::vector<std::string>{"temperature: clustering", "temperature: retrieval"}));
+        QVERIFY(alarms(diagnose_training(trained(4, 3, 0.005))).empty());
     }
     void a_task_whose_gradient_drowns_the_other_is_named() {
         QCOMPARE(alarms(diagnose_training(trained(3, 1, 0.05, 40))), std::vector<std::string>{"gradient_ratio: "});
@@ -228,6 +255,23 @@ class TestDiagnosis : public QObject {
             QVERIFY(std::isnan(findings[0].value));
             QVERIFY(findings[0].says.find("other data of this name") != std::string::npos);
         }
+    }
+    void each_run_of_a_sweep_is_held_against_the_start_model_that_it_began_from() {
+        const fs::path folder = project_.path() / "sweep";
+        const Experiment experiment = parse_sample(sample_experiment() + std::string("sweep: {max_length: [32, 64]}\n"));
+        for (const ResolvedRun& one : experiment.runs()) {
+            const double of_length = one.settings.at("max_length").get<double>() / 4;
+            write_results(RunDirectory::create(folder, experiment, one, false), of_length + (one.method == "start" ? 0 : 1));
+        }
+        int trained = 0;
+        Project(folder, false).each_run([&](const RunDirectory& run) {
+            if (run.info().is_baseline()) return;
+            const auto findings = diagnose_gain(run, {});
+            QCOMPARE(findings.size(), std::size_t{3});
+            QVERIFY2(std::abs(findings[0].value - 1) < 1e-9, findings[0].says.c_str());
+            ++trained;
+        });
+        QCOMPARE(trained, 8);
     }
     void without_scores_of_the_start_model_there_is_no_gain() {
         const fs::path folder = project_.path() / "alone";

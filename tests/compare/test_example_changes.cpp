@@ -75,6 +75,11 @@ class TestExampleChanges : public QObject {
         fewer.groups[1]["set0"].values.pop_back();
         QCOMPARE(example_changes(compared_groups(), fewer, 0, 1, "set0").notes.front(),
                  std::string("set0: EM has scores of 10 examples, 9 of MoTE."));
+        ExampleScores changed = example_scores();
+        changed.groups[0]["set0"].fingerprint = "one";
+        changed.groups[1]["set0"].fingerprint = "other";
+        QCOMPARE(example_changes(compared_groups(), changed, 0, 1, "set0").notes.front(),
+                 std::string("set0: EM and MoTE were scored on different data of this name."));
     }
 
     void gains_losses_and_texts_are_filtered() {

@@ -64,11 +64,34 @@ class TestModelCard : public QObject {
         const RunDirectory run = finished_run(folder_.path() / "two", true);
         const std::string card = model_card(run, {"sentence-transformers", "", {}, "", "", "", {}});
         QVERIFY2(says(card, "| set0") && says(card, "43.00"), card.c_str());
-        QVERIFY2(says(card, "against the start model") && says(card, "+3.00 \\[0.03, 0.03\\], p = 0.0002"), card.c_str());
+        QVERIFY2(says(card, "against the start model") && says(card, "+3.00 \\[3.00, 3.00\\], p = 0.0002"), card.c_str());
         QVERIFY(says(card, "paired bootstrap over examples"));
         const std::string alone =
             model_card(finished_run(folder_.path() / "three", false), {"sentence-transformers", "", {}, "", "", "", {}});
         QVERIFY2(says(alone, "| set0") && !says(alone, "against the start model"), alone.c_str());
+    }
+    void a_start_model_of_other_settings_or_data_is_none() {
+        for (const bool other_settings : {true, false}) {
+            const fs::path project = folder_.path() / (other_settings ? "settings" : "data");
+            const RunDirectory run = finished_run(project, true);
+            Project(project, false).each_run([&](const RunDirectory& start) {
+                if (!start.info().is_baseline()) return;
+                if (other_settings) {
+                    Json json = read_json(start.folder() / "run.json");
+                    json["settings"]["max_length"] = 7;
+                    write_file_atomic(start.folder() / "run.json", json.dump());
+                    return;
+                }
+                for (const RunDirectory& one : {run, start}) {
+                    Json result = read_json(one.results() / "set0.json");
+                    result["settings"]["data_fingerprint"] = one.info().id;
+                    one.write_result("set0", result);
+                }
+            });
+            const std::string card = model_card(run, {"sentence-transformers", "", {}, "", "", "", {}});
+            QVERIFY2(!says(card, "+3.00"), card.c_str());
+            QCOMPARE(says(card, "+3.30"), !other_settings);  // of set1
+        }
     }
     void the_licence_is_the_start_models_own_word() {
         const fs::path start = folder_.path() / "start";

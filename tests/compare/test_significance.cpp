@@ -115,6 +115,12 @@ class TestSignificance : public QObject {
         shorter.groups[1]["set0"].values.pop_back();
         QVERIFY(test_on_set(CompareTest::randomisation, compared_groups(), shorter, 1, "set0").reason.find("10") != std::string::npos);
         QVERIFY(!test_on_set(CompareTest::bootstrap, compared_groups(), {}, 1, "set0").has_p());
+        ExampleScores changed = example_scores();
+        changed.groups[1]["set0"].fingerprint = "one";
+        QVERIFY(test_on_set(CompareTest::bootstrap, compared_groups(), changed, 1, "set0").has_p());  // one side does not say
+        changed.groups[0]["set0"].fingerprint = "other";
+        QVERIFY(test_on_set(CompareTest::bootstrap, compared_groups(), changed, 1, "set0").reason.find("different data") !=
+                std::string::npos);
     }
     void a_stopped_test_has_no_p() {
         std::stop_source stop;
@@ -135,6 +141,7 @@ class TestSignificance : public QObject {
                                         {"metric", "m"},
                                         {"score", 50},
                                         {"n", 2},
+                                        {"settings", {{"data_fingerprint", "same"}}},
                                         {"per_example",
                                          std::string(name) == "kept" ? Json{40 + 10.0 * static_cast<double>(index), 60} : Json::array()}});
         }
@@ -143,6 +150,7 @@ class TestSignificance : public QObject {
         const Comparison comparison = compare_runs(store, store.runs(), "");
         const ExampleScores examples = read_examples(store, comparison);
         QCOMPARE(examples.groups.at(0).at("kept").values, (std::vector<double>{55, 60}));
+        QCOMPARE(examples.groups.at(0).at("kept").fingerprint, std::string("same"));
         QVERIFY(examples.groups.at(0).at("none").values.empty() && !examples.groups.at(0).at("none").reason.empty());
     }
     void names_of_tests_read_back_and_unknown_ones_are_named() {

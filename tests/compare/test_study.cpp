@@ -227,6 +227,81 @@ class TestStudy : public QObject {
             if (has_record) QVERIFY(run.state.phase == RunPhase::done);
         }
     }
+    void a_record_of_other_data_is_none() {
+        const TemporaryDirectory folder;
+        const Study study = sample_study(folder.path(), "[1]");
+        const fs::path project = folder.path() / "p", other = folder.path() / "other/pairs.tsv";
+        const Experiment experiment = study_experiments(study, sample_catalogue(), false).front();
+        write_attempt(RunDirectory::create(project, experiment, experiment.runs().at(1), false), 1, 2, "finished");
+        const auto done = [&] {
+            const std::vector<StudyRun> runs = study_runs(study, sample_catalogue(), project, false);
+            return static_cast<int>(std::count_if(runs.begin(), runs.end(), [](const StudyRun& run) { return run.done; }));
+        };
+        QCOMPARE(done(), 1);
+        std::string text = read_file(folder.path() / "quick.yaml");
+        text.replace(text.find("pairs.tsv"), 9, "other/pairs.tsv");
+        overwrite(folder.path() / "quick.yaml", text);
+        make_directories(other.parent_path());
+        overwrite(other, "a\tc\n");
+        QCOMPARE(done(), 0);
+        overwrite(other, "a\tb\n");
+        QCOMPARE(done(), 1);  // the same bytes at another place
+        overwrite(other, "a\tc\n");
+        fs::remove(folder.path() / "pairs.tsv");
+        QCOMPARE(done(), 1);  // as a record of another machine, where nothing can be compared
+    }
+    void what_a_claim_is_measured_on_is_there_or_refused_before_a_run() {
+        const TemporaryDirectory folder;
+        const auto planned = [&](const std::string& claim) {
+            sample_study(folder.path(), "[1]");
+            std::string text = read_file(folder.path() / "s.yaml");
+            text.replace(text.find("Mix, than: EM"), 13, claim);
+            overwrite(folder.path() / "s.yaml", text);
+            return study_runs(read_study(folder.path() / "s.yaml"), sample_catalogue(), folder.path() / "p", false).size();
+        };
+        QCOMPARE(planned("Mix, than: EM, sets: [scifact]"), std::size_t{3});
+        EXPECT_ERROR(planned("Mix, than: EM, sets: [scifcat]"), "claim 'Mix over EM'", "no data set 'scifcat'", "scifact");
+        EXPECT_ERROR(planned("Mix, than: EM, measure: inter_task_similarity"), "of 'Mix' has no analysis 'inter_task_similarity'");
+        EXPECT_ERROR(planned("Mix, than: EM, measure: router_study"), "none of its experiments has the analysis 'router_study'");
+        EXPECT_ERROR(planned("Mix, than: quick/Mix"), "the same runs");
+        std::string text = read_file(folder.path() / "s.yaml");
+        text.replace(text.find("quick/Mix"), 9, "EM");
+        overwrite(folder.path() / "s.yaml", text + "  - {file: quick.yaml, set: [training.steps=7]}\n");
+        const auto runs = [&] { return study_runs(read_study(folder.path() / "s.yaml"), sample_catalogue(), folder.path() / "p", false); };
+        EXPECT_ERROR(runs(), "experiments[0] and experiments[1] both make 'quick/start'", "set: [name=other]");
+        overwrite(folder.path() / "s.yaml", text + "  - {file: quick.yaml, set: [training.steps=7, name=other]}\n");
+        EXPECT_ERROR(runs(), "'Mix' is the name of several configurations", "other/Mix");
+    }
+    void the_text_before_a_slash_is_a_setting() {
+        const TemporaryDirectory folder;
+        const Study study = sample_study(folder.path(), "[1]");
+        const fs::path project = folder.path() / "p";
+        const Experiment experiment = study_experiments(study, sample_catalogue(), false).front();
+        const RunDirectory run = RunDirectory::create(project, experiment, experiment.runs().at(1), false);
+        write_attempt(run, 1, 2, "finished");
+        Json json = read_json(run.folder() / "run.json");
+        json["settings"]["tasks"]["clustering"]["instructions"]["text"] = "other/clustering: ";
+        write_file_atomic(run.folder() / "run.json", json.dump());
+        for (const StudyRun& one : study_runs(study, sample_catalogue(), project, false)) QVERIFY(!one.done);
+    }
+    void the_start_model_stands_beside_every_seed() {
+        const TemporaryDirectory folder;
+        sample_study(folder.path(), "[1, 2]");
+        std::string text = read_file(folder.path() / "s.yaml");
+        text.replace(text.find("than: EM"), 8, "than: start");
+        overwrite(folder.path() / "s.yaml", text);
+        const Study study = read_study(folder.path() / "s.yaml");
+        const fs::path project = folder.path() / "p";
+        const Experiment experiment = study_experiments(study, sample_catalogue(), false).front();
+        for (const std::size_t index : {std::size_t{0}, std::size_t{3}, std::size_t{4}}) {
+            const RunDirectory run = RunDirectory::create(project, experiment, experiment.runs().at(index), false);
+            write_attempt(run, 1, 2, "finished");
+            write_results(run, static_cast<double>(index));
+        }
+        const ClaimOutcome claim = report_study(study, sample_catalogue(), project, false).claims.at(0);
+        QCOMPARE(claim.seeds, (std::vector<std::uint64_t>{1, 2}));
+        QVERIFY(std::abs(claim.effect.estimate - 3.5 * 1.1) < 1e-9);
+    }
     void a_score_that_is_not_a_number_is_none() {
         const TemporaryDirectory folder;
         const Study study = sample_study(folder.path(), "[1, 2]");
@@ -285,6 +360,20 @@ class TestStudy : public QObject {
         QCOMPARE(record.deviations.size(), std::size_t{2});
         QVERIFY(record.deviations[0].find("alpha was 0.05, is 0.1") != std::string::npos);
         QVERIFY(record.deviations[1].find("steps was 5, is 6") != std::string::npos);
+    }
+    void a_change_late_in_a_long_text_is_a_deviation() {
+        const TemporaryDirectory folder;
+        std::ofstream(folder.path() / "e.yaml") << "name: e\n";
+        const auto written = [&](const std::string& end) {
+            std::ofstream(folder.path() / "s.yaml") << study_text("budget: " + std::string(300, 'x') + end + "\n") << claims;
+            return read_study(folder.path() / "s.yaml");
+        };
+        record_study(written(" of one"), folder.path());
+        const auto deviations = read_study_record(written(" of two"), folder.path()).deviations;
+        QCOMPARE(deviations.size(), std::size_t{1});
+        QVERIFY2(deviations[0].find("budget was ...x") != std::string::npos &&
+                     deviations[0].find("x of one\", is ...x") != std::string::npos && deviations[0].ends_with("x of two\""),
+                 deviations[0].c_str());
     }
     void a_record_that_was_edited_or_cut_is_refused_with_its_name() {
         const TemporaryDirectory folder;

@@ -59,6 +59,20 @@ class TestSummary : public QObject {
         QVERIFY2(has(sentences[3], "22.7 M parameters"), sentences[3].c_str());
         QVERIFY2(has(sentences[4], "--seeds 1,2,3") && has(sentences[4], "faceter examples EM-1 Mix-1"), sentences[4].c_str());
     }
+    void of_several_start_models_none_is_called_that_of_all() {
+        const TemporaryDirectory folder;
+        const Experiment experiment = parse_sample(sample_experiment() + std::string("sweep: {max_length: [32, 64]}\n"));
+        for (const ResolvedRun& one : experiment.runs()) {
+            const RunDirectory run = RunDirectory::create(folder.path(), experiment, one, false);
+            write_attempt(run, 1, 20, "finished");
+            write_results(run, 1);
+        }
+        Store store(folder.path());
+        store.ingest_all();
+        const Comparison comparison = compare_runs(store, store.runs(), "");
+        const auto sentences = summarise(comparison, view_comparison(comparison, {})).sentences;
+        QVERIFY2(has(sentences[0], " with start ") && !has(sentences[0], "began from"), sentences[0].c_str());
+    }
     void no_difference_is_called_none() {
         const auto sentences = Compared(0).summary().sentences;
         QVERIFY2(has(sentences[2], "No difference to start is more than chance"), sentences[2].c_str());
@@ -80,6 +94,7 @@ class TestSummary : public QObject {
         const auto sentences = Compared(3, true, {1}).summary().sentences;
         QCOMPARE(sentences[0], std::string("Compared: EM, on 3 data sets, in 1 run."));
         QCOMPARE(sentences.size(), std::size_t{3});  // what it cost, what is next
+        QCOMPARE(Compared(3, true, {0}).summary().sentences[0], std::string("Compared: start, on 3 data sets, in 1 run."));
     }
     void a_trial_says_that_its_scores_mean_nothing() {
         const auto sentences = Compared(3, true, {0, 1}, true).summary().sentences;

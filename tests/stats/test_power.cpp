@@ -44,6 +44,12 @@ class TestPower : public QObject {
         QCOMPARE(welch(0.01, 0.8), 156979);
     }
 
+    /// Normal: (1.95996 + 0.84162)^2 / effect^2; between the last power of two and the most that is tried.
+    void as_many_as_are_tried_are_found() {
+        const auto n = static_cast<double>(sample_size_for({PowerDesign::paired_t, 1e-4}, 0.8));
+        EXPECT_CLOSE_TO(n, 7.84888e8, 1e-5, "paired");
+    }
+
     void the_smallest_sample_is_the_smallest() {
         for (const double effect : {0.07, 0.4, 1.1, -2.5, 40.0})
             for (const double power : {0.1, 0.5, 0.95})

@@ -17,7 +17,7 @@ namespace faceter::testing {
 struct Made {
     std::string name;
     std::string variant = "{method: instruction}";
-    std::string learning_rate = "2.0e-4", stages{};
+    std::string learning_rate = "2.0e-4", stages{}, more_tasks{};
     int max_length = 48, steps = 40, seed = 1;
     double temperature = 0.05;
     bool shuffled = false, leaked = false;
@@ -70,6 +70,7 @@ class DiagnosedRuns {
         for (const std::string task : {"first", "second"})
             text += fmt::format("  {}: {{type: retrieval, temperature: {}, train: [{{name: {}-{}, source: file, path: {}-{}.jsonl}}]}}\n",
                                 task, made.temperature, made.name, task, made.name, task);
+        text += made.more_tasks;
         return text + fmt::format(
                           "variants:\n  V: {}\ntraining: {{batch_size: 16, steps: {}, learning_rate: {}}}\n{}"
                           "evaluation: {{baseline: true, datasets: [{{path: held, name: held}}]}}\n",

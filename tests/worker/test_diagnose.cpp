@@ -49,6 +49,17 @@ class TestDiagnose : public QObject {
         QVERIFY2(alarms.contains("movement: adapter second"), said(diagnosis));
         QVERIFY2(!alarms.contains("movement: adapter first"), said(diagnosis));
     }
+    void an_adapter_of_a_task_without_training_data_is_no_fault() {
+        NEED_SHARED();
+        const Json diagnosis = diagnosis_of({.name = "idle",
+                                             .variant = "{method: task_lora}",
+                                             .learning_rate = "2.0e-3",
+                                             .more_tasks = "  third: {type: clustering, instructions: {text: \"group: \"}}\n"});
+        QVERIFY2(!alarms_of(diagnosis).contains("movement: adapter third"), said(diagnosis));
+        const Json& all = diagnosis.at("findings");
+        QVERIFY2(std::any_of(all.begin(), all.end(), [](const Json& one) { return one.at("subject") == "adapter third"; }),
+                 said(diagnosis));
+    }
     void a_rate_a_hundred_times_too_large_collapses_the_embeddings() {
         NEED_SHARED();
         const Json diagnosis = diagnosis_of({.name = "rate", .learning_rate = "2.0e-2"});

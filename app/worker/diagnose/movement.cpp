@@ -50,16 +50,25 @@ void compare(const std::vector<Parameter>& start, const std::vector<Parameter>& 
 /// What the routes of tasks with training data lead through.
 struct Used {
     std::set<int> encoders;
-    std::set<std::pair<int, int>> experts;
+    std::set<std::pair<int, int>> experts, adapters;
+    std::set<std::pair<int, int>> routed_adapters;  ///< by any task; a router's gates are none of them
     std::map<std::pair<int, int>, std::set<std::string>> tasks;
     explicit Used(const ModelPair& models) {
-        for (const auto& [key, route] : models.start.routes) tasks[{route.encoder, route.path.expert}].insert(key.first);
+        for (const auto& [key, route] : models.start.routes) {
+            tasks[{route.encoder, route.path.expert}].insert(key.first);
+            routed_adapters.insert({route.encoder, route.path.adapter});
+        }
         for (const TrainingSet& set : models.training)
             for (const Role role : {Role::query, Role::document}) {
                 const Route route = models.start.route(set.task, role);
                 encoders.insert(route.encoder);
                 experts.insert({route.encoder, route.path.expert});
+                adapters.insert({route.encoder, route.path.adapter});
             }
+    }
+    bool trains_adapter(int encoder, std::size_t index) const {
+        const std::pair adapter{encoder, static_cast<int>(index)};
+        return adapters.contains(adapter) || !routed_adapters.contains(adapter);
     }
 };
 
@@ -89,12 +98,12 @@ std::optional<std::size_t> adapter_named(const Encoder& encoder, const std::stri
     return std::nullopt;
 }
 
-void add_adapters(const Encoder& start, const Encoder& now, std::vector<Part>& parts) {
+void add_adapters(const Encoder& start, const Encoder& now, int index, const Used& used, std::vector<Part>& parts) {
     for (std::size_t i = 0; i < now.adapters().size(); ++i) {
         const std::string& name = now.adapters()[i].name;
         const auto before = adapter_named(start, name);
         if (!before) continue;
-        Part part{"adapter " + name, true, true, {}, {}};
+        Part part{"adapter " + name, used.trains_adapter(index, *before), true, {}, {}};
         compare(
             start.adapter_parameters(*before), now.adapter_parameters(i), [&](const Parameter&) -> Part& { return part; },
             std::string("adapters..").size() + name.size());
@@ -136,7 +145,7 @@ std::vector<Finding> diagnose_movement(const ModelPair& models) {
     const std::size_t encoders = std::min(models.start.encoders.size(), models.now.encoders.size());
     for (std::size_t i = 0; i < encoders; ++i) {
         add_encoder(*models.start.encoders[i], *models.now.encoders[i], static_cast<int>(i), used, encoders, parts);
-        add_adapters(*models.start.encoders[i], *models.now.encoders[i], parts);
+        add_adapters(*models.start.encoders[i], *models.now.encoders[i], static_cast<int>(i), used, parts);
     }
     const bool adapters_train = std::any_of(parts.begin(), parts.end(), [](const Part& part) { return part.adapter; });
     std::vector<Finding> findings;
