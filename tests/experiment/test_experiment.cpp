@@ -297,6 +297,26 @@ class TestExperiment : public QObject {
         QCOMPARE(parse_sample(sample + "training: {evaluate_every_steps: 5, early_stopping: {patience: 2}}\n").runs().size(),
                  std::size_t{5});
     }
+    void a_sweep_over_the_steps_between_evaluations_is_judged_point_by_point() {
+        const std::string stops = sample + "training: {early_stopping: {patience: 2}}\nsweep: {training.evaluate_every_steps: ";
+        QVERIFY(!parse_sample(stops + "[5, 10]}\n").runs().empty());
+        EXPECT_ERROR(parse_sample(stops + "[5, 0]}\n"), "training.early_stopping needs training.evaluate_every_steps");
+        const std::string stage = sample + "stages:\n  - {name: a, training: {early_stopping: {patience: 2}}}\n";
+        QVERIFY(!parse_sample(stage + "sweep: {'stages[0].training.evaluate_every_steps': [5, 10]}\n").runs().empty());
+    }
+    void data_sets_to_score_in_a_training_that_scores_none_are_refused() {
+        EXPECT_ERROR(parse_sample(sample + "training: {evaluate_datasets: [scifact]}\n"),
+                     "/base/quick.yaml:16:", "training.evaluate_datasets needs training.evaluate_every_steps, which is 0");
+        EXPECT_ERROR(parse_sample(sample + "stages:\n  - {name: a, training: {evaluate_datasets: [scifact]}}\n"),
+                     "/base/quick.yaml:17:", "stages[0].training.evaluate_datasets needs");
+        const std::string named = sample + "training: {evaluate_datasets: [scifact]";
+        EXPECT_ERROR(parse_sample(named + "}\nstages: [{name: a}]\n"), "training.evaluate_datasets needs");
+        for (const std::string& right :
+             {named + ", evaluate_every_steps: 5}\nstages: [{name: a, training: {evaluate_every_steps: 0}}]\n",
+              named + "}\nstages: [{name: a}, {name: b, training: {evaluate_every_steps: 5}}]\n",
+              named + "}\nsweep: {training.evaluate_every_steps: [5, 10]}\n", sample + "training: {evaluate_datasets: []}\n"})
+            QVERIFY(!parse_sample(right).runs().empty());
+    }
     void scores_that_are_watched_are_of_data_that_are_scored() {
         const auto training = [](const std::string& settings) { return "training: {evaluate_every_steps: 2, " + settings + "}\n"; };
         EXPECT_ERROR(parse_sample(sample + training("early_stopping: {dataset: scifac}")),
