@@ -309,6 +309,39 @@ class Resolver {
             names.push_back(name);
             settings_["stages"].push_back(settled);
         }
+        for (std::size_t i = 0; i < stages->items.size(); ++i) mined_for_none(i, stages->items[i]);
+    }
+
+    /// Hard negatives are mined once, and stay with the data of the stages behind.
+    void mined_for_none(std::size_t first, const YamlNode& node) {
+        const Json& stages = settings_["stages"];
+        if (!stages[first]["mine"].is_object()) return;
+        for (std::size_t i = first; i < stages.size(); ++i)
+            if (meet(stages[first]["tasks"], stages[i]["tasks"]) && reads_negatives(stages[i], fmt::format("stages[{}].", i))) return;
+        problem(node.find("mine"),
+                fmt::format("stages[{}].mine is set, and no loss on its tasks counts hard negatives, in this stage and those behind it "
+                            "(objective.hard_negatives: none, or masked_language): set hard_negatives to all or own, or leave mine out",
+                            first));
+    }
+
+    /// Whether two stages' tasks have one in common; an empty list names all.
+    static bool meet(const Json& one, const Json& other) {
+        return one.empty() || other.empty() || std::any_of(one.begin(), one.end(), [&](const Json& task) {
+                   return std::find(other.begin(), other.end(), task) != other.end();
+               });
+    }
+
+    /// In its loss, or a plugin's curriculum, which may order examples by them.
+    bool reads_negatives(const Json& stage, const std::string& where) const {
+        const auto entry = [&](ExtensionKind kind, const char* part) {
+            return catalogue_.find(kind, stage[part]["method"].get<std::string>());
+        };
+        const Catalogue::Entry *objective = entry(ExtensionKind::objective, "objective"),
+                               *curriculum = entry(ExtensionKind::curriculum, "curriculum");
+        if (!objective || !curriculum || curriculum->plugin != "core") return true;
+        const bool none = json_or<Json>(stage["objective"], "hard_negatives", Json(), "objective") == Json("none");
+        const bool swept = is_swept("objective", "hard_negatives") || is_swept(where + "objective", "hard_negatives");
+        return !objective->extension.on_tokens && (!none || swept);
     }
 
     Json stage(const YamlNode& node, const std::string& where) {

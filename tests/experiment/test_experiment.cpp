@@ -342,6 +342,22 @@ class TestExperiment : public QObject {
         EXPECT_ERROR(parse_sample(objective("masked_language, mask_share: 0.8, random_share: 0.5")), "together they are at most 1");
         QVERIFY(!parse_sample(objective("infonce, matryoshka_dims: [32, 16], matryoshka_weights: [1, 2]")).runs().empty());
     }
+    void negatives_that_are_mined_for_no_loss_are_refused() {
+        const auto stages = [](const std::string& all) {
+            return sample + "objective: {method: infonce, hard_negatives: none}\nstages: " + all;
+        };
+        const char* reason = "no loss on its tasks counts hard negatives";
+        EXPECT_ERROR(parse_sample(stages("[{name: a, mine: {negatives: 2}}]\n")), "/base/quick.yaml:17:", "stages[0].mine is set", reason);
+        EXPECT_ERROR(parse_sample(stages("[{name: a, tasks: [retrieval], mine: {}}, {name: b, tasks: [clustering], objective: {method: "
+                                         "infonce}}]\n")),
+                     "stages[0].mine is set", reason);
+        EXPECT_ERROR(parse_sample(sample + "stages: [{name: a, mine: {}, objective: {method: masked_language}}]\n"), reason);
+        for (const std::string& right :
+             {stages("[{name: a, mine: {}}, {name: b, objective: {method: infonce}}]\n"),
+              stages("[{name: a, mine: {}, objective: {method: infonce, hard_negatives: own}}]\n"), stages("[{name: a}]\n"),
+              stages("[{name: a, mine: {}}]\nsweep: {objective.hard_negatives: [own, all]}\n")})
+            QVERIFY(!parse_sample(right).runs().empty());
+    }
     void a_stage_takes_over_what_it_does_not_say() {
         const std::string stages =
             "training: {batch_size: 16, learning_rate: 1.0e-4}\nstages:\n  - {name: weak, tasks: [retrieval]}\n  - {name: fine, training: "
