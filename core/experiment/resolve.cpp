@@ -526,24 +526,40 @@ class Resolver {
         settings_["evaluation"]["datasets"].push_back(std::move(whole));
     }
 
-    /// An evaluation set's task must be one of the tree's: it says which instruction and expert its texts get.
+    /// What a data set is scored as, and the task of the tree whose instruction and expert its texts get.
     void evaluation() {
-        const YamlNode* section = root_.find("evaluation");
-        const YamlNode* datasets = section ? section->find("datasets") : nullptr;
-        if (!datasets || !settings_.contains("tasks") || !settings_["tasks"].is_object()) return;
+        if (!settings_.contains("tasks") || !settings_["tasks"].is_object()) return;
         std::vector<std::string> names;
         for (const auto& [name, task] : settings_["tasks"].items()) names.push_back(name);
-        for (const YamlNode& item : datasets->items) {
-            if (const YamlNode* as = item.find("as"); as && !as->text.empty() && !has_task(as->text))
-                problem(as, fmt::format("unknown task {}{}", faceter::quoted(as->text), suggestion(as->text, names)));
-            const YamlNode* task = item.find("task");
-            check_scored_file(item);
-            if (!task || task->text.empty() || std::find(names.begin(), names.end(), task->text) != names.end()) continue;
-            if (const Schema known = task_schema();
-                std::count(known.find("type")->choices.begin(), known.find("type")->choices.end(), task->text))
-                continue;
-            problem(task, fmt::format("unknown task {}{}", faceter::quoted(task->text), suggestion(task->text, names)));
+        const YamlNode* section = root_.find("evaluation");
+        if (const YamlNode* datasets = section ? section->find("datasets") : nullptr)
+            for (const YamlNode& item : datasets->items) {
+                if (const YamlNode* as = item.find("as"); as && !as->text.empty() && !has_task(as->text))
+                    problem(as, fmt::format("unknown task {}{}", faceter::quoted(as->text), suggestion(as->text, names)));
+                check_scored_file(item);
+                scored_as(item, names);
+            }
+        const YamlNode* tasks = root_.find("tasks");
+        for (const std::string& name : names) {
+            const YamlNode* task = tasks ? tasks->find(name) : nullptr;
+            if (const YamlNode* validation = task ? task->find("validation") : nullptr)
+                for (const YamlNode& item : validation->items) scored_as(item, names);
         }
+    }
+
+    /// `task` of an entry is a kind of data; a task of the tree is named by `as`.
+    void scored_as(const YamlNode& item, const std::vector<std::string>& names) {
+        const YamlNode* task = item.find("task");
+        if (!task || task->text.empty()) return;
+        const Schema known = task_schema();
+        const std::vector<std::string>& kinds = known.find("type")->choices;
+        if (std::find(kinds.begin(), kinds.end(), task->text) != kinds.end()) return;
+        if (std::find(names.begin(), names.end(), task->text) != names.end())
+            return problem(task,
+                           fmt::format("task is {}, which is a task of this experiment; say as: {}, and leave task out or name the kind "
+                                       "of data that is scored (known: {})",
+                                       faceter::quoted(task->text), task->text, join(kinds, ", ")));
+        problem(task, fmt::format("unknown task {}{}", faceter::quoted(task->text), suggestion(task->text, kinds)));
     }
 
     /// What a file holds is known where its format is named, and what none holds without.

@@ -415,6 +415,15 @@ class TestExperiment : public QObject {
     void an_unknown_evaluation_task_is_named() {
         EXPECT_ERROR(parse_sample(with(sample, "path: scifact", "path: scifact, task: retreival")), "unknown task 'retreival'",
                      "did you mean 'retrieval'?");
+        EXPECT_ERROR(parse_sample(with(sample, "max_examples: 100}", "max_examples: 100}\n    validation: [{path: v, task: retreival}]")),
+                     "/base/quick.yaml:8:", "unknown task 'retreival'");
+    }
+    void a_task_of_the_experiment_is_no_kind_of_data_that_are_scored() {
+        const std::string named =
+            with(with(sample, "  clustering:\n", "  uses:\n    type: clustering\n"), "path: scifact", "path: scifact, task: uses");
+        EXPECT_ERROR(parse_sample(named), "/base/quick.yaml:", "task is 'uses', which is a task of this experiment; say as: uses");
+        QVERIFY(!parse_sample(with(named, "task: uses", "as: uses")).runs().empty());
+        QVERIFY(!parse_sample(with(named, "task: uses", "task: clustering")).runs().empty());
     }
     void a_file_that_cannot_be_scored_as_its_task_is_refused() {
         const auto scored = [](const std::string& entry) { return parse_sample(with(sample, "source: folder, path: scifact", entry)); };
