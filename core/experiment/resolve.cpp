@@ -247,23 +247,40 @@ class Resolver {
         const bool is_read = field.names_where.empty() || has_value(method, field.names_where);
         if (field.names.empty() || field.names.front() == layer_names || !is_read || !settings_["tasks"].is_object()) return;
         if (is_swept(where, field.key) || is_swept(where, field.names_where.substr(0, field.names_where.find('=')))) return;
+        if (names_are_swept(field, method, where)) return;
         const KnownNames known(field, method, settings_["tasks"]);
         const Json& value = method[field.key];
         const YamlNode* own = node.find(field.key);
         std::vector<std::string> seen;
+        bool all_are_known = true;
         const auto check = [&](const YamlNode* at, const std::string& name) {
             std::string reason = known.why_not(name);
             if (reason.empty() && std::find(seen.begin(), seen.end(), name) != seen.end())
                 reason = fmt::format("names {} twice", faceter::quoted(name));
             if (!reason.empty()) problem(at ? at : &node, fmt::format("{}.{} {}", where, field.key, reason));
+            all_are_known = all_are_known && reason.empty();
             seen.push_back(name);
         };
         if (value.is_string()) check(own, value.get<std::string>());
         if (value.is_array())
             for (std::size_t i = 0; i < value.size(); ++i)
                 check(own && i < own->items.size() ? &own->items[i] : own, value[i].get<std::string>());
+        if (!field.not_all.empty() && all_are_known && !seen.empty() && seen.size() == known.size())
+            problem(own ? own : &node,
+                    fmt::format("{}.{} names all that there are ({}): {}", where, field.key, join(seen, ", "), field.not_all));
         if (value.is_object())
             for (const auto& [name, item] : value.items()) check(own ? own->find(name) : nullptr, name);
+    }
+
+    /// Another setting is swept whose items are among what this one may name.
+    bool names_are_swept(const Field& field, const Json& method, const std::string& where) const {
+        const auto named = [&](const std::string& key) {
+            return std::any_of(field.names.begin(), field.names.end(),
+                               [&](const std::string& form) { return form.find(key) != form.npos; });
+        };
+        for (const auto& [key, value] : method.items())
+            if (is_swept(where, key) && named(key)) return true;
+        return false;
     }
 
     /// What a method's settings do not go together with among its own, as in "training=one_by_one".
@@ -286,9 +303,13 @@ class Resolver {
                 const Field* other = schema.find(need.setting);
                 if (!other || json_or<Json>(method, field.key, Json(), where) != Json(need.value)) continue;
                 if (is_swept(where, field.key) || is_swept(where, need.setting)) continue;
-                if (json_or<Json>(method, need.setting, other->default_value, where) != other->default_value) continue;
-                problem(node.find(field.key) ? node.find(field.key) : &node,
-                        fmt::format("{}.{} is {} and needs {}.{}: {}", where, field.key, need.value, where, need.setting, need.reason));
+                const Json value = json_or<Json>(method, need.setting, other->default_value, where);
+                const bool too_many = need.most > 0 && value.is_array() && value.size() > need.most;
+                if (value != other->default_value && !too_many) continue;
+                const std::string than = too_many ? fmt::format(", of {} at most, which has {}", need.most, value.size()) : "";
+                problem(
+                    node.find(field.key) ? node.find(field.key) : &node,
+                    fmt::format("{}.{} is {} and needs {}.{}{}: {}", where, field.key, need.value, where, need.setting, than, need.reason));
             }
     }
 

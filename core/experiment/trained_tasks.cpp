@@ -1,5 +1,7 @@
 #include "experiment/trained_tasks.h"
 
+#include <algorithm>
+
 #include "common/error.h"
 #include "common/strings.h"
 #include "experiment/recipes.h"
@@ -26,6 +28,7 @@ class Check {
             if (!trains(recipe, task)) continue;
             const bool ready = is_given(task) || trains_on(recipe, task, settings);
             any = any || ready;
+            if (is_given(task) && settings.at("train").empty()) refuse_trained_anyway(task);
             if (ready) continue;
             if (alone)
                 refuse_alone(task, settings);
@@ -46,6 +49,31 @@ class Check {
     /// What stands in for a task's own training is named.
     bool is_given(const std::string& task) const {
         return !training_.given.empty() && json_or<Json>(run_.settings.at("variant"), training_.given, Json(), "variant").contains(task);
+    }
+
+    bool is_on(const std::string& setting) const {
+        const Json& variant = run_.settings.at("variant");
+        const Json value = json_or<Json>(variant, setting, Json(), "variant");
+        return has_value(variant, setting) || value == Json(true) || (value.is_array() && !value.empty());
+    }
+
+    std::vector<std::string> meant_by(const TrainedAnyway& one) const {
+        const auto named = json_or<std::vector<std::string>>(run_.settings.at("variant"), one.tasks, {}, "variant");
+        std::vector<std::string> meant;
+        for (const auto& [name, settings] : tasks_.items())
+            if ((std::find(named.begin(), named.end(), name) != named.end()) == one.of_them) meant.push_back(name);
+        return meant;
+    }
+
+    void refuse_trained_anyway(const std::string& task) const {
+        for (const TrainedAnyway& one : training_.anyway) {
+            const std::vector<std::string> meant = meant_by(one);
+            if (std::find(meant.begin(), meant.end(), task) == meant.end() || meant.size() < one.several || !is_on(one.setting)) continue;
+            throw settings_error(
+                "{}: variant '{}' ({}) takes up what {} has for task {}, but {} trains on its data as well{}, and there are none; give it "
+                "data under tasks.{}.train, or do without {}",
+                file_, run_.variant, run_.method, training_.given, faceter::quoted(task), one.setting, place_, task, one.setting);
+        }
     }
 
     void refuse_alone(const std::string& task, const Json& settings) const {

@@ -7,6 +7,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <set>
 
 #include "checkpoint/run_part.h"
 #include "common/error.h"
@@ -166,8 +167,9 @@ class RouterRetriever final : public Variant {
                 all.push_back({{fmt::format("multi-task of {}", n), "", "multi_task_part", 0, ""},
                                {domains.begin(), domains.begin() + static_cast<std::ptrdiff_t>(n)},
                                ""});
+        std::set<std::size_t> seen;
         for (const std::size_t size : json_at<std::vector<std::size_t>>(settings_, "training_sizes", "variant"))
-            for (const std::string& domain : domains)
+            for (const std::string& domain : seen.insert(size).second ? domains : std::vector<std::string>())
                 all.push_back({{fmt::format("{} of {}", domain, size), domain, "sized", 0, ""}, {domain}, "", size});
         require_own_folders(all);
         require_fixed_gate(all);

@@ -231,6 +231,24 @@ class TestStartModels : public QObject {
         refused("router_retriever, router: fixed, fixed_gate: multi-task, multi_task: false",
                 "variants.V.multi_task is false and variants.V.fixed_gate is multi-task: that gate is not trained then");
         QCOMPARE(check(model, "router_retriever, router: fixed, fixed_gate: base, multi_task: false").code, 0);
+        refused("router_retriever, single_gates: [retrieval]", "no task would be left as a domain to route to");
+        refused("router_retriever, router: fixed, fixed_gate: multi-task",
+                "names 'multi-task', which is not there (known: base, retrieval)");
+        const auto of_three = [&](const std::string& settings) {
+            std::vector<std::string> tasks;
+            for (const std::string name : {"law", "music"})
+                for (const std::string& setting : {"type=retrieval", "train=[{source: file, path: pairs.jsonl}]"})
+                    tasks.insert(tasks.end(), {"--set", "tasks." + name + "." + setting});
+            return check(model, "router_retriever, " + settings, tasks);
+        };
+        const std::string fixed = "router: fixed, fixed_gate: ";
+        HAS(of_three("budget: equal_total, single_gates: [law, music]").err, "of 1 at most, which has 2");
+        HAS(of_three(fixed + "multi-task of 2").err, "names 'multi-task of 2'");
+        HAS(of_three(fixed + "multi-task of 3, multi_task_curve: true").err, "did you mean 'multi-task of 2'?");
+        HAS(of_three(fixed + "law of 5, training_sizes: [5], single_gates: [law]").err, "names 'law of 5'");
+        for (const std::string& right : {fixed + "multi-task", fixed + "multi-task of 2, multi_task_curve: true",
+                                         fixed + "law of 5, training_sizes: [5]", std::string("budget: equal_total, single_gates: [law]")})
+            QCOMPARE(of_three(right).code, 0);
         QCOMPARE(check(model, "mote, experts: {retrieval.query: a, '*': b}").code, 0);
         QCOMPARE(check(model, "token_routed_moe, top_k: 4").code, 0);
     }

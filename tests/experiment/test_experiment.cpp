@@ -215,7 +215,12 @@ class TestExperiment : public QObject {
             {map("shared", text("", "", "Name."), "Sharing.").naming({"<task>", "<task>.query", "<task>.document", "<pattern>"}),
              list("alone", text("", "", "Task."), "Alone.").naming({"<task>"}), list("sizes", integer("", 1, "Size."), "Sizes."),
              text("gate", "", "Gate.").naming({"base", "<task> of <sizes>", "all of <number>"}, "mode=fixed"),
-             choice("mode", {"free", "fixed"}, "free", "Mode."), list("layers", text("", "", "Layer."), "Layers.").naming({"<layer>"})}};
+             list("some", text("", "", "Task."), "Some.").naming({"<task>"}).but_not_all("one must be left"),
+             boolean("curve", false, "Curve."),
+             text("other", "", "Gate.")
+                 .naming({"<task but some>", "all<several of task but some>", "all of <parts of task><if curve>"}, "mode=other"),
+             choice("mode", {"free", "fixed", "other"}, "free", "Mode."),
+             list("layers", text("", "", "Layer."), "Layers.").naming({"<layer>"})}};
         catalogue.add(ExtensionKind::variant, {"naming", "", schema}, "demo");
         const auto parse = [&](const std::string& settings) {
             return Experiment::parse(with(sample, "{method: mixture, placement: every_other}", "{method: naming, " + settings + "}"),
@@ -229,9 +234,15 @@ class TestExperiment : public QObject {
         EXPECT_ERROR(parse("alone: [retrieval, retrieval]"), "variants.Mix.alone names 'retrieval' twice");
         EXPECT_ERROR(parse("mode: fixed"), "variants.Mix.gate names ''", "known: base, all of <number>");
         EXPECT_ERROR(parse("mode: fixed, gate: retrieval of 7, sizes: [8]"), "did you mean 'retrieval of 8'?");
+        EXPECT_ERROR(parse("some: [clustering, retrieval]"),
+                     "/base/quick.yaml:12:", "variants.Mix.some names all that there are (clustering, retrieval): one must be left");
+        EXPECT_ERROR(parse("mode: other, other: retrieval, some: [retrieval]"), "names 'retrieval'", "known: clustering");
+        EXPECT_ERROR(parse("mode: other, other: all, some: [retrieval]"), "names 'all', which is not there");
+        EXPECT_ERROR(parse("mode: other, other: all of 2, curve: true"), "names 'all of 2'", "known: retrieval, clustering, all");
         for (const char* right :
              {"shared: {retrieval: a, clustering.query: b, 'search *': c}", "alone: [clustering]", "mode: fixed, gate: base",
-              "gate: nowhere", "mode: fixed, gate: all of 3", "mode: fixed, gate: clustering of 8, sizes: [7, 8]", "layers: [any, any]"})
+              "gate: nowhere", "mode: fixed, gate: all of 3", "mode: fixed, gate: clustering of 8, sizes: [7, 8]", "layers: [any, any]",
+              "some: [clustering]", "mode: other, other: all", "mode: other, other: clustering, some: [retrieval]"})
             QVERIFY(!parse(right).empty());
     }
     void unknown_methods_name_the_nearest() {
@@ -262,10 +273,11 @@ class TestExperiment : public QObject {
     }
     void a_choice_that_needs_another_setting_of_its_method_is_refused_without_it() {
         Catalogue catalogue = sample_catalogue();
-        const Schema schema{"needy",
-                            "",
-                            {choice("mode", {"a", "b"}, "a", "Mode.").needs("b", "names", "whom it is for"),
-                             list("names", text("", "", "A name."), "Names.")}};
+        const Schema schema{
+            "needy",
+            "",
+            {choice("mode", {"a", "b", "c"}, "a", "Mode.").needs("b", "names", "whom it is for").needs("c", "names", "one", 1),
+             list("names", text("", "", "A name."), "Names.")}};
         catalogue.add(ExtensionKind::variant, {"needy", "Needy.", schema_from_json(schema_to_json(schema), "needy.json")}, "demo");
         const auto parse = [&](const std::string& settings) {
             return Experiment::parse(with(sample, "{method: mixture, placement: every_other}", "{method: needy" + settings + "}"),
@@ -274,7 +286,9 @@ class TestExperiment : public QObject {
         };
         for (const char* wrong : {", mode: b", ", mode: b, names: []"})
             EXPECT_ERROR(parse(wrong), "/base/quick.yaml:12:", "variants.Mix.mode is b and needs variants.Mix.names: whom it is for");
-        for (const char* right : {"", ", mode: b, names: [x]", ", names: [x]"}) QVERIFY(!parse(right).empty());
+        EXPECT_ERROR(parse(", mode: c"), "variants.Mix.mode is c and needs variants.Mix.names: one");
+        EXPECT_ERROR(parse(", mode: c, names: [x, y]"), "needs variants.Mix.names, of 1 at most, which has 2: one");
+        for (const char* right : {"", ", mode: b, names: [x, y]", ", names: [x]", ", mode: c, names: [x]"}) QVERIFY(!parse(right).empty());
     }
     void all_problems_of_a_file_come_at_once() {
         EXPECT_ERROR(parse_sample("seeds: []\nbatch: 1\ntasks:\n  odd: {weight: -1}\nvariants: {A: {method: no}}\n"),

@@ -11,12 +11,19 @@ namespace {
 Catalogue catalogue() {
     Catalogue made = sample_catalogue();
     const auto add = [&](const char* name, Training training) {
-        const Schema schema{name, "", {choice("how", {"together", "apart"}, "together", "How."), map("gates", text("", "", ""), "Gates.")}};
+        const Schema schema{
+            name,
+            "",
+            {choice("how", {"together", "apart"}, "together", "How."), map("gates", text("", "", ""), "Gates."),
+             boolean("joint", false, "Joint."), list("sizes", integer("", 1, ""), "Sizes."), list("single", text("", "", ""), "Single.")}};
         made.add(ExtensionKind::variant, {name, "", schema, false, "", LearnsFrom::anything, {}, std::move(training)}, "demo");
     };
     add("specialists", {Training::What::encoder_a_task, "always"});
     add("adapters", {Training::What::adapters, "how=apart"});
-    add("gates", {Training::What::adapters, "always", "gates"});
+    add("gates", {Training::What::adapters,
+                  "always",
+                  "gates",
+                  {{"joint", "single", /*of_them=*/false, /*several=*/2}, {"sizes", "single"}, {"how=apart", "single", /*of_them=*/true}}});
     add("ready", {Training::What::nothing});
     return made;
 }
@@ -48,6 +55,17 @@ class TestTrainedTasks : public QObject {
         check(tasks, "dense");
         check(tasks, "gates, gates: {b: folder}");
         check(tasks, "specialists", "stages: [{name: s, tasks: [a]}]\n");
+    }
+    void one_whose_part_is_given_needs_data_where_it_is_trained_on_anyway() {
+        const std::string tasks = task("a", data) + task("b", ""), given = "gates, gates: {b: folder}";
+        EXPECT_ERROR(check(tasks, given + ", joint: true"), "takes up what gates has for task 'b', but joint trains on its data as well",
+                     "tasks.b.train");
+        EXPECT_ERROR(check(tasks, given + ", sizes: [5]"), "but sizes trains on its data");
+        EXPECT_ERROR(check(tasks, given + ", single: [b], how: apart"), "but how=apart trains on its data");
+        for (const char* right :
+             {"", ", joint: true, single: [b]", ", joint: true, single: [a]", ", sizes: [5], single: [b]", ", how: apart"})
+            check(tasks, given + right);
+        check(tasks, given + ", joint: true", "stages: [{name: s, tasks: [a]}]\n");
     }
     void one_of_no_weight_is_drawn_by_the_orders_that_do_not_look_at_it() {
         const std::string tasks = task("a", data) + task("b", data + ", weight: 0");

@@ -404,6 +404,10 @@ class TestRouters : public QObject {
         for (const char* gate : {"a", "base", "multi-task"}) QCOMPARE(fixed(gate), std::size_t{3});
     }
 
+    void a_training_size_that_stands_twice_makes_one_gate_a_domain() {
+        QCOMPARE(num_stages({"a", "b"}, {{"training_sizes", {20, 10, 20}}}), std::size_t{3 + 4});
+    }
+
     void gates_whose_folders_would_be_one_are_refused_with_both() {
         QCOMPARE(num_stages({"a", "b"}, Json::object()), std::size_t{3});
         EXPECT_ERROR(num_stages({"a", "multi-task"}, Json::object()), "gates 'multi-task' and 'multi-task'", "one folder, multi-task");
