@@ -56,8 +56,10 @@ struct Field {
     /// are two or more, or the setting is true. "<pattern>": a text with stars that some instruction is like; "<layer>": the end of a
     /// layer's name in the start model. Empty: anything.
     std::vector<std::string> names;
-    std::string names_where;                ///< the setting of the same method under which it is read, "router=fixed"; empty: always
-    std::string not_all;                    ///< of a list of names: why it may not name all that there are; empty: it may
+    std::string names_where;  ///< the setting of the same method under which it is read, "router=fixed"; empty: always
+    std::string not_all;      ///< of a list of names: why it may not name all that there are; empty: it may
+    /// Of a variant: read only where the start model has no token-routed blocks; what it has of them stands in place of it.
+    bool of_dense_start = false;
     std::vector<Need> needed;               ///< of a method's choice: checked with the experiment file
     std::shared_ptr<const Field> item;      ///< list, map
     std::shared_ptr<const Schema> section;  ///< section
@@ -95,6 +97,10 @@ struct Field {
     Field&& naming(std::vector<std::string> forms, std::string where = "") && {
         names = std::move(forms);
         names_where = std::move(where);
+        return std::move(*this);
+    }
+    Field&& where_start_is_dense() && {
+        of_dense_start = true;
         return std::move(*this);
     }
     Field&& but_not_all(std::string reason) && {

@@ -175,6 +175,27 @@ class TestStartModels : public QObject {
         QCOMPARE(check(shared_folder() / "fixtures/nomic_bert", "mote").code, 0);
     }
 
+    void settings_of_new_token_routed_blocks_are_refused_where_the_models_own_stay() {
+        NEED_SHARED();
+        const fs::path routed = shared_folder() / "fixtures/nomic_moe", dense = shared_folder() / "fixtures/nomic_bert";
+        const Json config = read_json(routed / "config.json");
+        const auto experts = config.at("num_experts").get<int>();
+        const std::string more = "token_routed_moe, experts: " + std::to_string(experts + 1);
+        const Outcome outcome = check(routed, more);
+        QCOMPARE(outcome.code, 3);
+        HAS(outcome.err, "variants.V.experts is " + std::to_string(experts + 1));
+        HAS(outcome.err, "has token-routed blocks, which stay as they are (" + std::to_string(experts) + ")");
+        HAS(check(routed, "token_routed_moe, router_scale: 0.1").err, "variants.V.router_scale is 0.1");
+        QCOMPARE(check(dense, more).code, 0);
+        const std::string own = "token_routed_moe, experts: " + std::to_string(experts) +
+                                ", top_k: " + std::to_string(config.at("moe_top_k").get<int>()) + ", jitter: 0.1";
+        QCOMPARE(check(routed, own).code, 0);
+        const TemporaryDirectory folder;
+        copy_project(folder.path() / "project");
+        const fs::path run = folder.path() / "project/runs/kept-routed-s1-20261123-013413-7124";
+        HAS(check(run, "token_routed_moe, experts: 7").err, "has token-routed blocks, which stay as they are");
+    }
+
     void a_release_with_adapters_of_its_tasks_starts_without_them_and_says_so() {
         NEED_SHARED();
         const Outcome outcome = check(shared_folder() / "fixtures/jina_embeddings_v3/released_layout", "dense");
