@@ -96,8 +96,13 @@ class RouterRetriever final : public Variant {
                 scored(make_domain(task.name, sets, library_examples(), context.seed), task, document_texts(sets), model, context));
         }
         if (context.phase) context.phase("build the router");
-        RouterSettings router = router_;
-        router.seed = context.seed;
+        RouterSettings wanted = router_;
+        wanted.seed = context.seed;
+        const auto [router, reason] = usable_router(library, library.candidates(with_base_), wanted);
+        if (!reason.empty() && context.event)
+            context.event("warning", {{"message", fmt::format("router: {} could not be made, and router: pilot with ties: margin stands in "
+                                                              "for it: {}",
+                                                              wanted.kind, reason)}});
         model.router = std::make_shared<RouterModel>(std::move(library), router, with_base_, both_sides_);
     }
 
