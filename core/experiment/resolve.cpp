@@ -10,8 +10,10 @@
 #include "common/file_name.h"
 #include "common/strings.h"
 #include "data/settings.h"
+#include "experiment/entry_uses.h"
 #include "experiment/experiment_schema.h"
 #include "experiment/known_names.h"
+#include "experiment/mined_negatives.h"
 #include "experiment/noise_rates.h"
 #include "experiment/recipe_settings.h"
 #include "experiment/result_names.h"
@@ -67,6 +69,7 @@ class Resolver {
         evaluation();
         suite();
         check_noise_rates(settings_, root_, problems_);
+        check_entry_uses(root_, problems_);
         result_names();
         recipe_settings();
         head();
