@@ -20,6 +20,7 @@
 #include "experiment/run_models.h"
 #include "experiment/setting_value.h"
 #include "experiment/suite.h"
+#include "experiment/sweep.h"
 #include "settings/core_settings.h"
 
 namespace faceter {
@@ -64,6 +65,7 @@ class Resolver {
         settings_["curriculum"] = method(ExtensionKind::curriculum, root_.find("curriculum"), "curriculum", "task_aware");
         settings_["objective"] = method(ExtensionKind::objective, root_.find("objective"), "objective", "infonce");
         stages();
+        check_mined_negatives(settings_, root_, catalogue_, problems_);
         recipes();
         analyses();
         evaluation();
@@ -230,10 +232,7 @@ class Resolver {
     }
 
     /// Each point of a sweep is checked by itself; the file as it stands need not be one.
-    bool is_swept(const std::string& where, const std::string& key) const {
-        const YamlNode* sweep = root_.find("sweep");
-        return sweep && sweep->kind == YamlNode::Kind::map && sweep->find(where + "." + key);
-    }
+    bool is_swept(const std::string& where, const std::string& key) const { return faceter::is_swept(root_, where + "." + key); }
 
     void above_another(const Field& field, const Json& method, const YamlNode& node, const std::string& where) {
         if (field.not_above.empty() || !method[field.key].is_number()) return;
@@ -333,39 +332,6 @@ class Resolver {
             names.push_back(name);
             settings_["stages"].push_back(settled);
         }
-        for (std::size_t i = 0; i < stages->items.size(); ++i) mined_for_none(i, stages->items[i]);
-    }
-
-    /// Hard negatives are mined once, and stay with the data of the stages behind.
-    void mined_for_none(std::size_t first, const YamlNode& node) {
-        const Json& stages = settings_["stages"];
-        if (!stages[first]["mine"].is_object()) return;
-        for (std::size_t i = first; i < stages.size(); ++i)
-            if (meet(stages[first]["tasks"], stages[i]["tasks"]) && reads_negatives(stages[i], fmt::format("stages[{}].", i))) return;
-        problem(node.find("mine"),
-                fmt::format("stages[{}].mine is set, and no loss on its tasks counts hard negatives, in this stage and those behind it "
-                            "(objective.hard_negatives: none, or masked_language): set hard_negatives to all or own, or leave mine out",
-                            first));
-    }
-
-    /// Whether two stages' tasks have one in common; an empty list names all.
-    static bool meet(const Json& one, const Json& other) {
-        return one.empty() || other.empty() || std::any_of(one.begin(), one.end(), [&](const Json& task) {
-                   return std::find(other.begin(), other.end(), task) != other.end();
-               });
-    }
-
-    /// In its loss, or a plugin's curriculum, which may order examples by them.
-    bool reads_negatives(const Json& stage, const std::string& where) const {
-        const auto entry = [&](ExtensionKind kind, const char* part) {
-            return catalogue_.find(kind, stage[part]["method"].get<std::string>());
-        };
-        const Catalogue::Entry *objective = entry(ExtensionKind::objective, "objective"),
-                               *curriculum = entry(ExtensionKind::curriculum, "curriculum");
-        if (!objective || !curriculum || curriculum->plugin != "core") return true;
-        const bool none = json_or<Json>(stage["objective"], "hard_negatives", Json(), "objective") == Json("none");
-        const bool swept = is_swept("objective", "hard_negatives") || is_swept(where + "objective", "hard_negatives");
-        return !objective->extension.on_tokens && (!none || swept);
     }
 
     Json stage(const YamlNode& node, const std::string& where) {
