@@ -119,6 +119,7 @@ Extension study() {
                  .at_most(100)
                  .from("RouterRetriever, Figure 5"),
              list("second_gates", text("", "", "A gate."), "Gates that are second ones of a domain: scores without and with each.")
+                 .naming({"<task>"})
                  .from("RouterRetriever, Table 12"),
              list("label_weights", real("", 0, "Weight.").at_least(0).at_most(1),
                   "Values of label_weight to try; empty: 0, 0.25, 0.5, 0.75 and 1.")

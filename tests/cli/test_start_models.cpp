@@ -305,6 +305,9 @@ class TestStartModels : public QObject {
         HAS(prefix.err, "analyses[0].prefixes has 49, but the embeddings of ");
         HAS(prefix.err, "have 48 elements");
         QCOMPARE(check(model, "dense", {}, "analyses: [{method: embedding_forms, prefixes: [48]}]\n").code, 0);
+        const Outcome gate = check(model, "router_retriever", {}, "analyses: [{method: router_study, second_gates: [law]}]\n");
+        QCOMPARE(gate.code, 3);
+        HAS(gate.err, "analyses[0].second_gates names 'law', which is not there (known: retrieval)");
     }
 
     void gates_of_other_runs_are_looked_for_before_anything_starts() {
