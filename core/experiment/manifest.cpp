@@ -56,11 +56,15 @@ Training training_at(const Json& item, std::string_view name) {
     for (const Json& one : json_or(training, "anyway", Json::array(), name))
         read.anyway.push_back({json_at<std::string>(one, "setting", name), json_or<std::string>(one, "tasks", "", name),
                                json_or(one, "of_them", false, name), json_or<std::size_t>(one, "several", 1, name)});
+    read.validated = json_or(training, "validated", false, name);
     return read;
 }
 
 Json training_to_json(const Training& training) {
-    Json json = {{"what", word_of(trained_words, training.what)}, {"alone", training.alone}, {"given", training.given}};
+    Json json = {{"what", word_of(trained_words, training.what)},
+                 {"alone", training.alone},
+                 {"given", training.given},
+                 {"validated", training.validated}};
     for (const TrainedAnyway& one : training.anyway)
         json["anyway"].push_back({{"setting", one.setting}, {"tasks", one.tasks}, {"of_them", one.of_them}, {"several", one.several}});
     return json;

@@ -43,6 +43,7 @@ struct Training {
     std::string alone{};
     std::string given{};  ///< of the variant: a map that names tasks which have no such stage
     std::vector<TrainedAnyway> anyway{};
+    bool validated = false;  ///< its stages are scored on the validation data of their tasks, not on evaluation.datasets
 };
 
 /// Something that an experiment file may name: a variant, curriculum, objective or analysis, with the settings it takes.

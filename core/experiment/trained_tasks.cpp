@@ -4,8 +4,10 @@
 
 #include "common/error.h"
 #include "common/strings.h"
+#include "data/entry.h"
 #include "experiment/recipes.h"
 #include "experiment/setting_value.h"
+#include "settings/core_settings.h"
 
 namespace faceter {
 namespace {
@@ -21,6 +23,7 @@ class Check {
         const auto name = json_or<std::string>(recipe, "name", "", "stages");
         place_ = name.empty() ? "" : fmt::format(" in stage '{}'", name);
         tokens(recipe);
+        watched(recipe);
         const bool alone = is_alone(training_, run_.settings.at("variant"));
         const bool named = !recipe.at("tasks").empty();
         bool any = false;
@@ -83,6 +86,28 @@ class Check {
                              no_data ? "has no training data" : "has a weight of 0, by which curriculum task_aware draws its batches",
                              no_data ? fmt::format("give it data under tasks.{}.train", task) : "give it a weight",
                              place_.empty() ? " under 'stages'" : " there");
+    }
+
+    /// Validation data may be what early stopping watches of one variant, and nothing to another.
+    void watched(const Json& recipe) const {
+        const Json training = training_of(recipe);
+        if (training_.validated || !training.at("early_stopping").is_object()) return;
+        const auto chosen = json_at<std::vector<std::string>>(training, "evaluate_datasets", "training");
+        const auto name = json_at<std::string>(training.at("early_stopping"), "dataset", "early_stopping");
+        bool any = false;
+        for (const Json& entry : json_or<Json>(run_.settings.at("evaluation"), "datasets", Json::array(), "evaluation")) {
+            DataRequest request;
+            request.settings = entry;
+            const std::string set = DataEntry(request).set_name();
+            any =
+                any || ((chosen.empty() || std::find(chosen.begin(), chosen.end(), set) != chosen.end()) && (name.empty() || set == name));
+        }
+        if (!any)
+            throw settings_error(
+                "{}: variant '{}' ({}) is stopped early{} by data sets of evaluation.datasets, not by a task's validation data, and {} "
+                "there "
+                "to be scored; add one, or leave early_stopping out",
+                file_, run_.variant, run_.method, place_, name.empty() ? "none is" : fmt::format("{} is not", faceter::quoted(name)));
     }
 
     void tokens(const Json& recipe) const {

@@ -98,7 +98,8 @@ Extension variant() {
              {{"multi_task", "single_gates", /*of_them=*/false, /*several=*/2},
               {"multi_task_curve", "single_gates", /*of_them=*/false, /*several=*/3},
               {"training_sizes", "single_gates"},
-              {"budget=equal_total", "single_gates", /*of_them=*/true}}}};
+              {"budget=equal_total", "single_gates", /*of_them=*/true}},
+             /*validated=*/true}};
 }
 
 Extension study() {

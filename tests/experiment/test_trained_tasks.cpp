@@ -23,7 +23,8 @@ Catalogue catalogue() {
     add("gates", {Training::What::adapters,
                   "always",
                   "gates",
-                  {{"joint", "single", /*of_them=*/false, /*several=*/2}, {"sizes", "single"}, {"how=apart", "single", /*of_them=*/true}}});
+                  {{"joint", "single", /*of_them=*/false, /*several=*/2}, {"sizes", "single"}, {"how=apart", "single", /*of_them=*/true}},
+                  /*validated=*/true});
     add("ready", {Training::What::nothing});
     return made;
 }
@@ -82,6 +83,17 @@ class TestTrainedTasks : public QObject {
     void no_data_at_all_are_refused_where_something_is_trained() {
         EXPECT_ERROR(check(task("a", ""), "dense"), "variant 'V' (dense) has nothing to train on: no task has training data");
         check(task("a", ""), "ready");
+    }
+    void what_is_stopped_early_by_data_that_it_is_not_scored_on_is_refused() {
+        const std::string tasks = task("a", data + ", validation: [{path: v}]"),
+                          stops = "training: {evaluate_every_steps: 2, early_stopping: ";
+        for (const char* variant : {"dense", "specialists", "adapters, how: apart"}) {
+            EXPECT_ERROR(check(tasks, variant, stops + "{}}\n"), "is stopped early by data sets of evaluation.datasets", "none is there");
+            EXPECT_ERROR(check(tasks, variant, stops + "{dataset: v}}\nevaluation: {datasets: [{path: w}]}\n"), "'v' is not there");
+            check(tasks, variant, stops + "{}}\nevaluation: {datasets: [{path: w}]}\n");
+            check(tasks, variant, stops + "{dataset: w}}\nevaluation: {datasets: [{path: w}]}\n");
+        }
+        check(tasks, "gates", stops + "{}}\n");
     }
     void a_loss_on_tokens_trains_one_encoder() {
         const std::string two = task("a", data) + task("b", data), masked = "objective: {method: masked_language}\n";
