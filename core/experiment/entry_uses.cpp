@@ -4,6 +4,8 @@
 
 #include <span>
 
+#include "data/settings.h"
+
 namespace faceter {
 namespace {
 
@@ -30,10 +32,11 @@ constexpr Unread of_scores[] = {
 constexpr Unread of_validation[] = {of_scores[0], {"as", "validation data are scored as their own task"}};
 
 void check(const YamlNode* owner, const char* key, const std::string& where, std::span<const Unread> unread, Problems& problems) {
+    static const Json defaults = defaults_of(data_entry_schema());
     const YamlNode* list = owner ? owner->find(key) : nullptr;
     for (std::size_t i = 0; list && i < list->items.size(); ++i)
         for (const auto& [setting, reason] : unread)
-            if (const YamlNode* value = list->items[i].find(setting); value && value->kind != YamlNode::Kind::null)
+            if (const YamlNode* value = list->items[i].find(setting); value && yaml_to_json(*value) != defaults.at(setting))
                 problems.add(value->position(), fmt::format("{}.{}[{}].{} has no effect: {}", where, key, i, setting, reason));
 }
 

@@ -105,8 +105,8 @@ class Check {
         if (!any)
             throw settings_error(
                 "{}: variant '{}' ({}) is stopped early{} by data sets of evaluation.datasets, not by a task's validation data, and {} "
-                "there "
-                "to be scored; add one, or leave early_stopping out",
+                "there; "
+                "add one, or leave early_stopping out",
                 file_, run_.variant, run_.method, place_, name.empty() ? "none is" : fmt::format("{} is not", faceter::quoted(name)));
     }
 

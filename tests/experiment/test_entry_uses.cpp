@@ -32,8 +32,8 @@ class TestEntryUses : public QObject {
         EXPECT_ERROR(parse("", "", "path: v, as: t"), "tasks.t.validation[0].as has no effect");
     }
     void what_is_read_where_it_stands_is_taken() {
-        QVERIFY(parse(", instructions: {query: a, document: b}, subsets: null", ", subsets: [de], as: t, role: query, query_instruction: a",
-                      "path: v, subsets: [de]") > 0);
+        QVERIFY(parse(", instructions: {query: a, document: b}, subsets: [], role: null",
+                      ", subsets: [de], as: t, role: query, query_instruction: a", "path: v, subsets: [de]") > 0);
     }
 };
 
