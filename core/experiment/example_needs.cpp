@@ -8,6 +8,7 @@
 #include "common/strings.h"
 #include "data/example_kinds.h"
 #include "experiment/recipes.h"
+#include "settings/core_settings.h"
 
 namespace faceter {
 namespace {
@@ -57,7 +58,10 @@ class Check {
             const auto method = json_at<std::string>(recipe.at("objective"), "method", "objective");
             const Catalogue::Entry* objective = catalogue_.find(ExtensionKind::objective, method);
             for (const auto& [name, task] : settings.at("tasks").items())
-                if (objective && trains_on(recipe, name, task)) check_task(objective->extension, name, task, is_mined(recipes, name));
+                if (objective && trains_on(recipe, name, task)) {
+                    check_task(objective->extension, name, task, is_mined(recipes, name));
+                    check_lone_pairs(objective->extension, recipe, name, task, is_mined(recipes, name));
+                }
         }
         for (const auto& [name, task] : settings.at("tasks").items()) check_noise(name, task);
     }
@@ -66,6 +70,21 @@ class Check {
 
   private:
     std::string place(const std::string& task, std::size_t i) const { return fmt::format("{}: tasks.{}.train[{}]", file_, task, i); }
+
+    /// A pair that is a batch has no other's texts for negatives.
+    void check_lone_pairs(const Extension& objective, const Json& recipe, const std::string& name, const Json& task, bool mined) {
+        if (objective.learns_from != LearnsFrom::positives || json_at<std::int64_t>(training_of(recipe), "batch_size", "training") > 1)
+            return;
+        const bool none_counts = json_or<Json>(recipe.at("objective"), "hard_negatives", Json(), "objective") == Json("none");
+        for (std::size_t i = 0; i < task.at("train").size(); ++i) {
+            const Json& entry = task.at("train")[i];
+            if (!none_counts && (mined || !none_is(entry, has_negatives))) continue;
+            throw settings_error(
+                "{} ({}): objective {} holds each query against the other texts of its batch, and training.batch_size is 1, without hard "
+                "negatives that count: the loss would be 0; set batch_size to 2 or more, or give the data 'negatives'",
+                place(name, i), name_of(entry), objective.name);
+        }
+    }
 
     /// As inject_noise refuses on reading.
     void check_noise(const std::string& name, const Json& task) {

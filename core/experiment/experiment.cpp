@@ -51,6 +51,15 @@ std::vector<std::string> named_layers(const Extension& extension, const Json& va
     return layers;
 }
 
+Json set_for_dense_starts(const Extension& extension, const Json& variant) {
+    Json set = Json::object();
+    for (const Field& field : extension.schema.fields)
+        if (const Json value = json_or<Json>(variant, field.key, field.default_value, "variant");
+            field.of_dense_start && value != field.default_value)
+            set[field.key] = value;
+    return set;
+}
+
 /// The settings of one run: the resolved file with one variant and seed, and without what makes several runs.
 Json run_settings(const Json& resolved, const std::string& variant, std::uint64_t seed, bool smoke) {
     Json settings = Json::object();
@@ -199,6 +208,7 @@ class Expander {
         run.dense_start = entry && entry->extension.dense_start;
         if (entry && has_value(settings["variant"], entry->extension.two_blocks)) run.two_blocks = entry->extension.two_blocks;
         if (entry) run.layers = named_layers(entry->extension, settings["variant"]);
+        if (entry) run.of_dense_start = set_for_dense_starts(entry->extension, settings["variant"]);
         run.point = point.label();
         run.seed = seed;
         run.settings = std::move(settings);

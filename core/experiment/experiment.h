@@ -26,6 +26,8 @@ struct ResolvedRun {
     bool dense_start = false;           ///< the variant needs a start model without token-routed blocks
     std::string two_blocks;             ///< the setting of the variant for which the start model needs two blocks; empty: one will do
     std::vector<std::string> layers{};  ///< of the start model, as the variant's settings name them
+    /// Settings of the variant, not as by default, that a start model with token-routed blocks has its own of.
+    Json of_dense_start = Json::object();
 };
 
 struct ExperimentOptions {

@@ -10,9 +10,10 @@ Schema task_with_data() {
     Schema schema = task_schema();
     schema.fields.push_back(
         list("train", section("", data_entry_schema(), "A data set."), "Training data of the task; none: the task is only evaluated."));
-    schema.fields.push_back(
-        list("validation", section("", data_entry_schema(), "A data set."),
-             "Held-out data that a stage which trains this task alone is scored on and stopped early by (methods with such stages)."));
+    schema.fields.push_back(list(
+        "validation", section("", data_entry_schema(), "A data set."),
+        "Held-out data of the task: what a gate of this task is scored on and stopped early by (variants that train one), and a greedy "
+        "soup of runs chooses by; others do not read them."));
     return schema;
 }
 

@@ -11,9 +11,33 @@ namespace {
 
 constexpr std::string_view any_number = "<number>", any_pattern = "<pattern>";
 
-/// What stands for <KEY>: the tasks, or the items of another setting that is a list.
-std::vector<std::string> values_of(const std::string& key, const Json& method, const Json& tasks) {
-    std::vector<std::string> values;
+using Values = std::vector<std::string>;
+
+/// Nothing to add to a name that there is; none where there is none.
+Values where(bool is_there) { return is_there ? Values{""} : Values{}; }
+
+/// 2 and more, below a number.
+Values parts_of(std::size_t number) {
+    Values parts;
+    for (std::size_t n = 2; n < number; ++n) parts.push_back(std::to_string(n));
+    return parts;
+}
+
+Values without(Values all, const Values& left_out) {
+    std::erase_if(all, [&](const std::string& name) { return std::find(left_out.begin(), left_out.end(), name) != left_out.end(); });
+    return all;
+}
+
+/// What stands for <KEY> (Field::names): the tasks, or the items of another setting that is a list.
+Values values_of(const std::string& key, const Json& method, const Json& tasks) {
+    constexpr std::string_view only_if = "if ", several = "several of ", parts = "parts of ", but = " but ";
+    const auto rest = [&](std::string_view front) { return values_of(key.substr(front.size()), method, tasks); };
+    if (key.starts_with(only_if)) return where(json_or<Json>(method, key.substr(only_if.size()), Json(), "method") == Json(true));
+    if (key.starts_with(several)) return where(rest(several).size() > 1);
+    if (key.starts_with(parts)) return parts_of(rest(parts).size());
+    if (const std::size_t at = key.find(but); at != std::string::npos)
+        return without(values_of(key.substr(0, at), method, tasks), values_of(key.substr(at + but.size()), method, tasks));
+    Values values;
     if (key == "task") {
         for (const auto& [name, task] : tasks.items()) values.push_back(name);
         return values;

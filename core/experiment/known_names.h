@@ -20,6 +20,8 @@ class KnownNames {
     KnownNames(const Field& field, const Json& method, const Json& tasks);
     /// Why it is none of them, with those that there are; empty where it is one.
     std::string why_not(const std::string& name) const;
+    /// How many there are, of those that are counted out.
+    std::size_t size() const { return names_.size(); }
 
   private:
     bool is_counted(const std::string& name) const;

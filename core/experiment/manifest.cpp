@@ -51,8 +51,23 @@ typename Words::value_type::first_type word_at(const Json& item, std::string_vie
 
 Training training_at(const Json& item, std::string_view name) {
     const Json training = json_or(item, "training", Json::object(), name);
-    return {word_at(training, "what", trained_words, name), json_or<std::string>(training, "alone", "", name),
-            json_or<std::string>(training, "given", "", name)};
+    Training read{word_at(training, "what", trained_words, name), json_or<std::string>(training, "alone", "", name),
+                  json_or<std::string>(training, "given", "", name)};
+    for (const Json& one : json_or(training, "anyway", Json::array(), name))
+        read.anyway.push_back({json_at<std::string>(one, "setting", name), json_or<std::string>(one, "tasks", "", name),
+                               json_or(one, "of_them", false, name), json_or<std::size_t>(one, "several", 1, name)});
+    read.validated = json_or(training, "validated", false, name);
+    return read;
+}
+
+Json training_to_json(const Training& training) {
+    Json json = {{"what", word_of(trained_words, training.what)},
+                 {"alone", training.alone},
+                 {"given", training.given},
+                 {"validated", training.validated}};
+    for (const TrainedAnyway& one : training.anyway)
+        json["anyway"].push_back({{"setting", one.setting}, {"tasks", one.tasks}, {"of_them", one.of_them}, {"several", one.several}});
+    return json;
 }
 
 bool is_identifier(std::string_view text) {
@@ -63,17 +78,15 @@ bool is_identifier(std::string_view text) {
 Json extensions_to_json(const std::vector<Extension>& extensions) {
     Json list = Json::array();
     for (const Extension& one : extensions)
-        list.push_back(
-            {{"name", one.name},
-             {"summary", one.summary},
-             {"schema", schema_to_json(one.schema)},
-             {"dense_start", one.dense_start},
-             {"two_blocks", one.two_blocks},
-             {"learns_from", word_of(learns_from_words, one.learns_from)},
-             {"on_tokens", one.on_tokens},
-             {"training",
-              {{"what", word_of(trained_words, one.training.what)}, {"alone", one.training.alone}, {"given", one.training.given}}},
-             {"parts", {{"name", one.parts.name}, {"by_task", one.parts.by_task}, {"setting", one.parts.setting}}}});
+        list.push_back({{"name", one.name},
+                        {"summary", one.summary},
+                        {"schema", schema_to_json(one.schema)},
+                        {"dense_start", one.dense_start},
+                        {"two_blocks", one.two_blocks},
+                        {"learns_from", word_of(learns_from_words, one.learns_from)},
+                        {"on_tokens", one.on_tokens},
+                        {"training", training_to_json(one.training)},
+                        {"parts", {{"name", one.parts.name}, {"by_task", one.parts.by_task}, {"setting", one.parts.setting}}}});
     return list;
 }
 

@@ -26,6 +26,14 @@ struct Parts {
     std::string setting;   ///< of the variant: where it is set, it says what shares a part
 };
 
+/// A setting of a variant under which a task is trained on though another setting gives what its own stage would make.
+struct TrainedAnyway {
+    std::string setting;      ///< "multi_task", a list that is not empty, or "budget=equal_total"
+    std::string tasks;        ///< a setting that lists tasks
+    bool of_them = false;     ///< the tasks that it names are meant, else those that it does not
+    std::size_t several = 1;  ///< such tasks that there must be
+};
+
 /// What the stages of a variant train.
 struct Training {
     enum class What { encoder, encoder_a_task, adapters, nothing };
@@ -34,6 +42,8 @@ struct Training {
     /// "training=one_by_one"; empty: nowhere.
     std::string alone{};
     std::string given{};  ///< of the variant: a map that names tasks which have no such stage
+    std::vector<TrainedAnyway> anyway{};
+    bool validated = false;  ///< its stages are scored on the validation data of their tasks, not on evaluation.datasets
 };
 
 /// Something that an experiment file may name: a variant, curriculum, objective or analysis, with the settings it takes.

@@ -10,14 +10,17 @@
 #include "common/file_name.h"
 #include "common/strings.h"
 #include "data/settings.h"
+#include "experiment/entry_uses.h"
 #include "experiment/experiment_schema.h"
 #include "experiment/known_names.h"
+#include "experiment/mined_negatives.h"
 #include "experiment/noise_rates.h"
 #include "experiment/recipe_settings.h"
 #include "experiment/result_names.h"
 #include "experiment/run_models.h"
 #include "experiment/setting_value.h"
 #include "experiment/suite.h"
+#include "experiment/sweep.h"
 #include "settings/core_settings.h"
 
 namespace faceter {
@@ -62,11 +65,13 @@ class Resolver {
         settings_["curriculum"] = method(ExtensionKind::curriculum, root_.find("curriculum"), "curriculum", "task_aware");
         settings_["objective"] = method(ExtensionKind::objective, root_.find("objective"), "objective", "infonce");
         stages();
+        check_mined_negatives(settings_, root_, catalogue_, problems_);
         recipes();
         analyses();
         evaluation();
         suite();
         check_noise_rates(settings_, root_, problems_);
+        check_entry_uses(root_, problems_);
         result_names();
         recipe_settings();
         head();
@@ -227,10 +232,7 @@ class Resolver {
     }
 
     /// Each point of a sweep is checked by itself; the file as it stands need not be one.
-    bool is_swept(const std::string& where, const std::string& key) const {
-        const YamlNode* sweep = root_.find("sweep");
-        return sweep && sweep->kind == YamlNode::Kind::map && sweep->find(where + "." + key);
-    }
+    bool is_swept(const std::string& where, const std::string& key) const { return faceter::is_swept(root_, where + "." + key); }
 
     void above_another(const Field& field, const Json& method, const YamlNode& node, const std::string& where) {
         if (field.not_above.empty() || !method[field.key].is_number()) return;
@@ -247,23 +249,40 @@ class Resolver {
         const bool is_read = field.names_where.empty() || has_value(method, field.names_where);
         if (field.names.empty() || field.names.front() == layer_names || !is_read || !settings_["tasks"].is_object()) return;
         if (is_swept(where, field.key) || is_swept(where, field.names_where.substr(0, field.names_where.find('=')))) return;
+        if (names_are_swept(field, method, where)) return;
         const KnownNames known(field, method, settings_["tasks"]);
         const Json& value = method[field.key];
         const YamlNode* own = node.find(field.key);
         std::vector<std::string> seen;
+        bool all_are_known = true;
         const auto check = [&](const YamlNode* at, const std::string& name) {
             std::string reason = known.why_not(name);
             if (reason.empty() && std::find(seen.begin(), seen.end(), name) != seen.end())
                 reason = fmt::format("names {} twice", faceter::quoted(name));
             if (!reason.empty()) problem(at ? at : &node, fmt::format("{}.{} {}", where, field.key, reason));
+            all_are_known = all_are_known && reason.empty();
             seen.push_back(name);
         };
         if (value.is_string()) check(own, value.get<std::string>());
         if (value.is_array())
             for (std::size_t i = 0; i < value.size(); ++i)
                 check(own && i < own->items.size() ? &own->items[i] : own, value[i].get<std::string>());
+        if (!field.not_all.empty() && all_are_known && !seen.empty() && seen.size() == known.size())
+            problem(own ? own : &node,
+                    fmt::format("{}.{} names all that there are ({}): {}", where, field.key, join(seen, ", "), field.not_all));
         if (value.is_object())
             for (const auto& [name, item] : value.items()) check(own ? own->find(name) : nullptr, name);
+    }
+
+    /// Another setting is swept whose items are among what this one may name.
+    bool names_are_swept(const Field& field, const Json& method, const std::string& where) const {
+        const auto named = [&](const std::string& key) {
+            return std::any_of(field.names.begin(), field.names.end(),
+                               [&](const std::string& form) { return form.find(key) != form.npos; });
+        };
+        for (const auto& [key, value] : method.items())
+            if (is_swept(where, key) && named(key)) return true;
+        return false;
     }
 
     /// What a method's settings do not go together with among its own, as in "training=one_by_one".
@@ -286,9 +305,13 @@ class Resolver {
                 const Field* other = schema.find(need.setting);
                 if (!other || json_or<Json>(method, field.key, Json(), where) != Json(need.value)) continue;
                 if (is_swept(where, field.key) || is_swept(where, need.setting)) continue;
-                if (json_or<Json>(method, need.setting, other->default_value, where) != other->default_value) continue;
-                problem(node.find(field.key) ? node.find(field.key) : &node,
-                        fmt::format("{}.{} is {} and needs {}.{}: {}", where, field.key, need.value, where, need.setting, need.reason));
+                const Json value = json_or<Json>(method, need.setting, other->default_value, where);
+                const bool too_many = need.most > 0 && value.is_array() && value.size() > need.most;
+                if (value != other->default_value && !too_many) continue;
+                const std::string than = too_many ? fmt::format(", of {} at most, which has {}", need.most, value.size()) : "";
+                problem(
+                    node.find(field.key) ? node.find(field.key) : &node,
+                    fmt::format("{}.{} is {} and needs {}.{}{}: {}", where, field.key, need.value, where, need.setting, than, need.reason));
             }
     }
 
@@ -352,14 +375,41 @@ class Resolver {
     /// What no part of a recipe shows by itself: the run's own, or those of its stages.
     void recipes() {
         const YamlNode* stages = root_.find("stages");
+        scored_by_none(settings_["training"], root_, "");
         if (settings_["stages"].empty()) return recipe(settings_, root_, "");
-        for (std::size_t i = 0; i < settings_["stages"].size(); ++i)
-            recipe(settings_["stages"][i], stages->items[i], fmt::format("stages[{}].", i));
+        for (std::size_t i = 0; i < settings_["stages"].size(); ++i) {
+            const std::string where = fmt::format("stages[{}].", i);
+            scored_by_none(settings_["stages"][i]["training"], stages->items[i], where);
+            recipe(settings_["stages"][i], stages->items[i], where);
+        }
+    }
+
+    /// Whether data sets are scored during such a training; where that is swept, some point may.
+    bool is_evaluated(const Json& training, const std::string& where) const {
+        return training["evaluate_every_steps"] != 0 || is_swept("training", "evaluate_every_steps") ||
+               is_swept(where + "training", "evaluate_every_steps");
+    }
+
+    /// Data sets that are named to be scored during a training which scores none. A stage may leave out what the experiment's training says
+    /// for the others.
+    void scored_by_none(const Json& training, const YamlNode& node, const std::string& where) {
+        const YamlNode* own = node.find("training");
+        if (!own || !own->find("evaluate_datasets") || !training.is_object() || training["evaluate_datasets"].empty()) return;
+        const Json& stages = settings_["stages"];
+        const bool by_a_stage = where.empty() && std::any_of(stages.begin(), stages.end(), [&](const Json& stage) {
+                                    return stage["training"].is_object() && is_evaluated(stage["training"], "");
+                                });
+        if (is_evaluated(training, where) || by_a_stage) return;
+        problem(
+            own->find("evaluate_datasets"),
+            fmt::format("{}training.evaluate_datasets needs training.evaluate_every_steps, which is 0: nothing is scored during training; "
+                        "set it, or leave evaluate_datasets out",
+                        where));
     }
 
     void recipe(const Json& recipe, const YamlNode& node, const std::string& where) {
         const Json& training = recipe["training"];
-        if (training.is_object() && !training["early_stopping"].is_null() && training["evaluate_every_steps"] == 0)
+        if (training.is_object() && !training["early_stopping"].is_null() && !is_evaluated(training, where))
             problem(node.find("training") ? node.find("training") : &node,
                     fmt::format("{}training.early_stopping needs training.evaluate_every_steps, which is 0: nothing would ever be scored "
                                 "to stop by; set "
@@ -466,24 +516,40 @@ class Resolver {
         settings_["evaluation"]["datasets"].push_back(std::move(whole));
     }
 
-    /// An evaluation set's task must be one of the tree's: it says which instruction and expert its texts get.
+    /// What a data set is scored as, and the task of the tree whose instruction and expert its texts get.
     void evaluation() {
-        const YamlNode* section = root_.find("evaluation");
-        const YamlNode* datasets = section ? section->find("datasets") : nullptr;
-        if (!datasets || !settings_.contains("tasks") || !settings_["tasks"].is_object()) return;
+        if (!settings_.contains("tasks") || !settings_["tasks"].is_object()) return;
         std::vector<std::string> names;
         for (const auto& [name, task] : settings_["tasks"].items()) names.push_back(name);
-        for (const YamlNode& item : datasets->items) {
-            if (const YamlNode* as = item.find("as"); as && !as->text.empty() && !has_task(as->text))
-                problem(as, fmt::format("unknown task {}{}", faceter::quoted(as->text), suggestion(as->text, names)));
-            const YamlNode* task = item.find("task");
-            check_scored_file(item);
-            if (!task || task->text.empty() || std::find(names.begin(), names.end(), task->text) != names.end()) continue;
-            if (const Schema known = task_schema();
-                std::count(known.find("type")->choices.begin(), known.find("type")->choices.end(), task->text))
-                continue;
-            problem(task, fmt::format("unknown task {}{}", faceter::quoted(task->text), suggestion(task->text, names)));
+        const YamlNode* section = root_.find("evaluation");
+        if (const YamlNode* datasets = section ? section->find("datasets") : nullptr)
+            for (const YamlNode& item : datasets->items) {
+                if (const YamlNode* as = item.find("as"); as && !as->text.empty() && !has_task(as->text))
+                    problem(as, fmt::format("unknown task {}{}", faceter::quoted(as->text), suggestion(as->text, names)));
+                check_scored_file(item);
+                scored_as(item, names);
+            }
+        const YamlNode* tasks = root_.find("tasks");
+        for (const std::string& name : names) {
+            const YamlNode* task = tasks ? tasks->find(name) : nullptr;
+            if (const YamlNode* validation = task ? task->find("validation") : nullptr)
+                for (const YamlNode& item : validation->items) scored_as(item, names);
         }
+    }
+
+    /// `task` of an entry is a kind of data; a task of the tree is named by `as`.
+    void scored_as(const YamlNode& item, const std::vector<std::string>& names) {
+        const YamlNode* task = item.find("task");
+        if (!task || task->text.empty()) return;
+        const Schema known = task_schema();
+        const std::vector<std::string>& kinds = known.find("type")->choices;
+        if (std::find(kinds.begin(), kinds.end(), task->text) != kinds.end()) return;
+        if (std::find(names.begin(), names.end(), task->text) != names.end())
+            return problem(task,
+                           fmt::format("task is {}, which is a task of this experiment; say as: {}, and leave task out or name the kind "
+                                       "of data that is scored (known: {})",
+                                       faceter::quoted(task->text), task->text, join(kinds, ", ")));
+        problem(task, fmt::format("unknown task {}{}", faceter::quoted(task->text), suggestion(task->text, kinds)));
     }
 
     /// What a file holds is known where its format is named, and what none holds without.

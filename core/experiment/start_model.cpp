@@ -1,5 +1,6 @@
 #include "experiment/start_model.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -20,6 +21,7 @@ namespace {
 struct StartModel {
     ModelFolder files;
     bool routes_tokens = false;
+    Json routing = Json::object();     ///< of its token-routed blocks, by the names of settings
     std::int64_t blocks = 0, dim = 0;  ///< dim: elements of an embedding
     AdapterModules layers;
 };
@@ -50,6 +52,26 @@ void refuse_several(const ModelFolder& folder, const char* several) {
                              instead_of(folder, "start from"));
 }
 
+Json routing_of(std::int64_t experts, std::int64_t top_k, bool renormalise) {
+    return {{"experts", experts}, {"top_k", top_k}, {"weights", renormalise ? "renormalised" : "raw"}};
+}
+
+/// Of token-routed blocks; an empty object where there are none.
+Json routing_of(const ModelFolder& folder, const RoutedBlocks& released) {
+    if (released.every > 0) {
+        Json routing = routing_of(released.num_experts, released.top_k, released.renormalise);
+        routing["placement"] = released.every == 1 ? "every" : released.every == 2 ? "every_other" : "another";
+        return routing;
+    }
+    if (!folder.description || !folder.description->has_routed_blocks()) return Json::object();
+    const auto& blocks = folder.description->blocks;
+    const auto is_routed = [](const ModelDescription::BlockShape& block) { return block.routed_experts > 0; };
+    const ModelDescription::BlockShape& first = *std::find_if(blocks.begin(), blocks.end(), is_routed);
+    Json routing = routing_of(first.routed_experts, first.top_k, first.renormalise);
+    routing["placement"] = std::all_of(blocks.begin(), blocks.end(), is_routed) ? "every" : "every_other";
+    return routing;
+}
+
 StartModel looked_at(const std::string& name, const fs::path& relative_to, std::vector<std::string>& remarks) {
     ModelFolder folder = ModelFolder::open(resolve_named_model(name, relative_to));
     refuse_several(folder, gates_of(folder));
@@ -60,9 +82,9 @@ StartModel looked_at(const std::string& name, const fs::path& relative_to, std::
                                       join(json_or<std::vector<std::string>>(folder.config, "lora_adaptations", {}, "config.json"), ", ")));
     const EncoderConfig config =
         EncoderConfig::from_json(folder.config, (folder.encoder_folder / "config.json").string(), folder.weights());
-    const bool routed = config.routed.every > 0 || (folder.description && folder.description->has_routed_blocks());
+    Json routing = routing_of(folder, config.routed);
     const std::int64_t dim = folder.dense.empty() ? config.hidden_dim : folder.dense.back().out_features;
-    return {std::move(folder), routed, config.num_layers, dim, adapter_modules(config)};
+    return {std::move(folder), !routing.empty(), std::move(routing), config.num_layers, dim, adapter_modules(config)};
 }
 
 /// Errors (settings): a start model that the run's variant cannot begin with.
@@ -77,6 +99,19 @@ void check_variant(const ResolvedRun& run, const StartModel& start, const std::s
             "{}: variant '{}' ({}) begins at the second block ({}), and {} has one; set another value, or name a model of two blocks or "
             "more",
             file, run.variant, run.method, run.two_blocks, start.files.folder.string());
+}
+
+/// Errors (settings): settings of new token-routed blocks, where the start model's own stay.
+void check_routing(const ResolvedRun& run, const StartModel& start, const std::string& file) {
+    if (!start.routes_tokens) return;
+    for (const auto& [key, value] : run.of_dense_start.items()) {
+        const Json own = json_or<Json>(start.routing, key, Json(), "routing");
+        if (own == value) continue;
+        throw settings_error(
+            "{}: variants.{}.{} is {}, and {} has token-routed blocks, which stay as they are{}; leave it out, or name a dense model under "
+            "'model'",
+            file, run.variant, key, value.dump(), start.files.folder.string(), own.is_null() ? "" : fmt::format(" ({})", own.dump()));
+    }
 }
 
 /// Errors (settings): layers that the variant's settings name, and the start model does not have.
@@ -168,6 +203,7 @@ std::vector<std::string> check_start_models(const Experiment& experiment) {
         if (!seen.contains(name)) seen[name] = looked_at(name, absolute_path(experiment.file()).parent_path(), remarks);
         check_max_length(run.settings, seen[name].files, experiment.file().string());
         check_variant(run, seen[name], experiment.file().string());
+        check_routing(run, seen[name], experiment.file().string());
         check_layers(run, seen[name], experiment.file().string());
         check_recipes(run, seen[name], experiment.file().string());
         check_analyses(run, seen[name], experiment.file().string());

@@ -67,6 +67,11 @@ std::string SweepPoint::label() const {
     return join(parts, ",");
 }
 
+bool is_swept(const YamlNode& root, const std::string& key) {
+    const YamlNode* sweep = root.find("sweep");
+    return sweep && sweep->kind == YamlNode::Kind::map && sweep->find(key);
+}
+
 std::vector<SweepAxis> read_sweep(const YamlNode* sweep, Problems& problems) {
     std::vector<SweepAxis> axes;
     if (!sweep || sweep->kind == YamlNode::Kind::null) return axes;

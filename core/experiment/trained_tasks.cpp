@@ -1,9 +1,13 @@
 #include "experiment/trained_tasks.h"
 
+#include <algorithm>
+
 #include "common/error.h"
 #include "common/strings.h"
+#include "data/entry.h"
 #include "experiment/recipes.h"
 #include "experiment/setting_value.h"
+#include "settings/core_settings.h"
 
 namespace faceter {
 namespace {
@@ -19,6 +23,7 @@ class Check {
         const auto name = json_or<std::string>(recipe, "name", "", "stages");
         place_ = name.empty() ? "" : fmt::format(" in stage '{}'", name);
         tokens(recipe);
+        watched(recipe);
         const bool alone = is_alone(training_, run_.settings.at("variant"));
         const bool named = !recipe.at("tasks").empty();
         bool any = false;
@@ -26,6 +31,7 @@ class Check {
             if (!trains(recipe, task)) continue;
             const bool ready = is_given(task) || trains_on(recipe, task, settings);
             any = any || ready;
+            if (is_given(task) && settings.at("train").empty()) refuse_trained_anyway(task);
             if (ready) continue;
             if (alone)
                 refuse_alone(task, settings);
@@ -48,6 +54,31 @@ class Check {
         return !training_.given.empty() && json_or<Json>(run_.settings.at("variant"), training_.given, Json(), "variant").contains(task);
     }
 
+    bool is_on(const std::string& setting) const {
+        const Json& variant = run_.settings.at("variant");
+        const Json value = json_or<Json>(variant, setting, Json(), "variant");
+        return has_value(variant, setting) || value == Json(true) || (value.is_array() && !value.empty());
+    }
+
+    std::vector<std::string> meant_by(const TrainedAnyway& one) const {
+        const auto named = json_or<std::vector<std::string>>(run_.settings.at("variant"), one.tasks, {}, "variant");
+        std::vector<std::string> meant;
+        for (const auto& [name, settings] : tasks_.items())
+            if ((std::find(named.begin(), named.end(), name) != named.end()) == one.of_them) meant.push_back(name);
+        return meant;
+    }
+
+    void refuse_trained_anyway(const std::string& task) const {
+        for (const TrainedAnyway& one : training_.anyway) {
+            const std::vector<std::string> meant = meant_by(one);
+            if (std::find(meant.begin(), meant.end(), task) == meant.end() || meant.size() < one.several || !is_on(one.setting)) continue;
+            throw settings_error(
+                "{}: variant '{}' ({}) takes up what {} has for task {}, but {} trains on its data as well{}, and there are none; give it "
+                "data under tasks.{}.train, or do without {}",
+                file_, run_.variant, run_.method, training_.given, faceter::quoted(task), one.setting, place_, task, one.setting);
+        }
+    }
+
     void refuse_alone(const std::string& task, const Json& settings) const {
         const bool no_data = settings.at("train").empty();
         throw settings_error("{}: variant '{}' ({}) trains each task by itself{}, and task {} {}; {}, or name the tasks that are trained{}",
@@ -55,6 +86,28 @@ class Check {
                              no_data ? "has no training data" : "has a weight of 0, by which curriculum task_aware draws its batches",
                              no_data ? fmt::format("give it data under tasks.{}.train", task) : "give it a weight",
                              place_.empty() ? " under 'stages'" : " there");
+    }
+
+    /// Validation data may be what early stopping watches of one variant, and nothing to another.
+    void watched(const Json& recipe) const {
+        const Json training = training_of(recipe);
+        if (training_.validated || !training.at("early_stopping").is_object()) return;
+        const auto chosen = json_at<std::vector<std::string>>(training, "evaluate_datasets", "training");
+        const auto name = json_at<std::string>(training.at("early_stopping"), "dataset", "early_stopping");
+        bool any = false;
+        for (const Json& entry : json_or<Json>(run_.settings.at("evaluation"), "datasets", Json::array(), "evaluation")) {
+            DataRequest request;
+            request.settings = entry;
+            const std::string set = DataEntry(request).set_name();
+            any =
+                any || ((chosen.empty() || std::find(chosen.begin(), chosen.end(), set) != chosen.end()) && (name.empty() || set == name));
+        }
+        if (!any)
+            throw settings_error(
+                "{}: variant '{}' ({}) is stopped early{} by data sets of evaluation.datasets, not by a task's validation data, and {} "
+                "there; "
+                "add one, or leave early_stopping out",
+                file_, run_.variant, run_.method, place_, name.empty() ? "none is" : fmt::format("{} is not", faceter::quoted(name)));
     }
 
     void tokens(const Json& recipe) const {

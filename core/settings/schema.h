@@ -32,6 +32,7 @@ struct Exclusion {
 /// Another setting of the same method that must not keep its default where one has `value`, and why.
 struct Need {
     std::string value, setting, reason;
+    std::size_t most = 0;  ///< items that it has at most, of a list; 0: any number
 };
 
 /// One setting, declared once: YAML check, --help, the desktop's forms and the JSON Schema all come from here.
@@ -50,10 +51,15 @@ struct Field {
     std::vector<Exclusion> exclusions;  ///< of a variant's setting: checked with the experiment file
     std::string not_above;              ///< of a number: another setting of the same method that it is at most
     /// What a text, the items of a list and the keys of a map may name: texts in which <task> stands for any task, <KEY> for any item of
-    /// another setting of the same method, and <number>, at the end, for itself; "<pattern>": a text with stars that some instruction is
-    /// like; "<layer>": the end of a layer's name in the start model. Empty: anything.
+    /// another setting of the same method, <task but KEY> for any task that is none of these, <parts of X> for any number from 2 on below
+    /// that of X, and <number>, at the end, for itself. <several of X> and <if KEY> stand for nothing, in a name that there is only where X
+    /// are two or more, or the setting is true. "<pattern>": a text with stars that some instruction is like; "<layer>": the end of a
+    /// layer's name in the start model. Empty: anything.
     std::vector<std::string> names;
-    std::string names_where;                ///< the setting of the same method under which it is read, "router=fixed"; empty: always
+    std::string names_where;  ///< the setting of the same method under which it is read, "router=fixed"; empty: always
+    std::string not_all;      ///< of a list of names: why it may not name all that there are; empty: it may
+    /// Of a variant: read only where the start model has no token-routed blocks; what it has of them stands in place of it.
+    bool of_dense_start = false;
     std::vector<Need> needed;               ///< of a method's choice: checked with the experiment file
     std::shared_ptr<const Field> item;      ///< list, map
     std::shared_ptr<const Schema> section;  ///< section
@@ -93,8 +99,16 @@ struct Field {
         names_where = std::move(where);
         return std::move(*this);
     }
-    Field&& needs(std::string value, std::string setting, std::string reason) && {
-        needed.push_back({std::move(value), std::move(setting), std::move(reason)});
+    Field&& where_start_is_dense() && {
+        of_dense_start = true;
+        return std::move(*this);
+    }
+    Field&& but_not_all(std::string reason) && {
+        not_all = std::move(reason);
+        return std::move(*this);
+    }
+    Field&& needs(std::string value, std::string setting, std::string reason, std::size_t most = 0) && {
+        needed.push_back({std::move(value), std::move(setting), std::move(reason), most});
         return std::move(*this);
     }
     Field&& must() && {

@@ -47,8 +47,10 @@ Json field_to_json(const Field& field) {
     if (!field.not_above.empty()) json["not_above"] = field.not_above;
     if (!field.names.empty()) json["names"] = field.names;
     if (!field.names_where.empty()) json["names_where"] = field.names_where;
+    if (!field.not_all.empty()) json["not_all"] = field.not_all;
+    if (field.of_dense_start) json["of_dense_start"] = true;
     for (const Need& need : field.needed)
-        json["needs"].push_back({{"value", need.value}, {"setting", need.setting}, {"reason", need.reason}});
+        json["needs"].push_back({{"value", need.value}, {"setting", need.setting}, {"reason", need.reason}, {"most", need.most}});
     if (field.item) json["item"] = field_to_json(*field.item);
     if (field.section) json["section"] = schema_to_json(*field.section);
     return json;
@@ -80,9 +82,11 @@ Field field_at(const Json& json, std::string_view name, int depth) {
     field.not_above = json_or<std::string>(json, "not_above", "", name);
     field.names = json_or(json, "names", std::vector<std::string>{}, name);
     field.names_where = json_or<std::string>(json, "names_where", "", name);
+    field.not_all = json_or<std::string>(json, "not_all", "", name);
+    field.of_dense_start = json_or(json, "of_dense_start", false, name);
     for (const Json& need : json_or(json, "needs", Json::array(), name))
         field.needed.push_back({json_at<std::string>(need, "value", name), json_at<std::string>(need, "setting", name),
-                                json_or<std::string>(need, "reason", "", name)});
+                                json_or<std::string>(need, "reason", "", name), json_or<std::size_t>(need, "most", 0, name)});
     if (json.contains("item")) field.item = std::make_shared<const Field>(field_at(json.at("item"), name, depth + 1));
     if (json.contains("section")) field.section = std::make_shared<const Schema>(schema_at(json.at("section"), name, depth + 1));
     const bool needs_item = field.type == FieldType::list || field.type == FieldType::map;

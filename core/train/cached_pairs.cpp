@@ -207,8 +207,10 @@ void CachedPairs::backward_share(std::vector<EmbeddedPart>& parts, const PairEmb
         }
         pair += part.batch.num_pairs;
         if (const LossResult routing = tools_.routing_loss(part.trace, totals); routing.loss.defined()) {
-            outputs.push_back(routing.loss);
-            gradients.push_back(at::full({}, tools_.part(), routing.loss.options()));
+            if (routing.loss.requires_grad()) {  // not where all of its weights are 0
+                outputs.push_back(routing.loss);
+                gradients.push_back(at::full({}, tools_.part(), routing.loss.options()));
+            }
             tools_.add_loss(routing, task, sums.share, tools_.part());
         }
         if (last && &part == &parts.back()) tools_.optimizer->send_while_backward(sums.used);

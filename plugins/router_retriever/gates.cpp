@@ -7,6 +7,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <set>
 
 #include "checkpoint/run_part.h"
 #include "common/error.h"
@@ -95,8 +96,13 @@ class RouterRetriever final : public Variant {
                 scored(make_domain(task.name, sets, library_examples(), context.seed), task, document_texts(sets), model, context));
         }
         if (context.phase) context.phase("build the router");
-        RouterSettings router = router_;
-        router.seed = context.seed;
+        RouterSettings wanted = router_;
+        wanted.seed = context.seed;
+        const auto [router, reason] = usable_router(library, library.candidates(with_base_), wanted);
+        if (!reason.empty() && context.event)
+            context.event("warning", {{"message", fmt::format("router: {} could not be made, and router: pilot with ties: margin stands in "
+                                                              "for it: {}",
+                                                              wanted.kind, reason)}});
         model.router = std::make_shared<RouterModel>(std::move(library), router, with_base_, both_sides_);
     }
 
@@ -166,8 +172,9 @@ class RouterRetriever final : public Variant {
                 all.push_back({{fmt::format("multi-task of {}", n), "", "multi_task_part", 0, ""},
                                {domains.begin(), domains.begin() + static_cast<std::ptrdiff_t>(n)},
                                ""});
+        std::set<std::size_t> seen;
         for (const std::size_t size : json_at<std::vector<std::size_t>>(settings_, "training_sizes", "variant"))
-            for (const std::string& domain : domains)
+            for (const std::string& domain : seen.insert(size).second ? domains : std::vector<std::string>())
                 all.push_back({{fmt::format("{} of {}", domain, size), domain, "sized", 0, ""}, {domain}, "", size});
         require_own_folders(all);
         require_fixed_gate(all);

@@ -325,6 +325,10 @@ PilotLibrary build_pilots(const Library& library, const std::vector<int>& candid
                 for (const auto& [centre, count] : centroids(at::stack(group->second), settings.clusters, settings.seed))
                     built.pilots.push_back({expert, d, count, centre});
     }
+    if (built.instances == 0)
+        throw data_error(
+            "the library has no instances, of which pilots are made: no domain has training data; give some under tasks.*.train, or use "
+            "router: fixed or random");
     if (built.pilots.empty())
         throw data_error("no instance of the library is left to make a pilot of ({} of {} tied); use ties: margin", built.tied,
                          built.instances);
@@ -372,6 +376,20 @@ std::unique_ptr<QueryRouter> make_query_router(const Library& library, const std
         throw settings_error("no router is called '{}'; expected pilot, expert_classifier, classification_head, dataset, random or fixed",
                              settings.kind);
     return std::make_unique<FixedRouter>(settings.fixed_gate == "base" ? 0 : library.expert_named(settings.fixed_gate));
+}
+
+UsableRouter usable_router(const Library& library, const std::vector<int>& candidates, RouterSettings wanted) {
+    try {
+        make_query_router(library, candidates, wanted);
+        return {wanted, ""};
+    } catch (const Error& error) {
+        const bool has_instances =
+            std::any_of(library.domains.begin(), library.domains.end(), [](const Domain& d) { return d.size() > 0; });
+        if (error.code() != ExitCode::data || candidates.empty() || !has_instances) throw;
+        wanted.kind = "pilot";
+        wanted.ties = Ties::margin;
+        return {wanted, error.what()};
+    }
 }
 
 }  // namespace faceter

@@ -51,6 +51,14 @@ PilotLibrary build_pilots(const Library& library, const std::vector<int>& candid
 /// The router of `settings.kind` over these candidates. Errors (data): instances of fewer gates than the kind needs.
 std::unique_ptr<QueryRouter> make_query_router(const Library& library, const std::vector<int>& candidates, const RouterSettings& settings);
 
+struct UsableRouter {
+    RouterSettings settings;
+    std::string reason;  ///< why they are not those that were wanted; empty: they are
+};
+/// `wanted`, or pilots with ties by margin, which any instance makes, where the library cannot make the wanted router. What it can is known
+/// when all gates are trained.
+UsableRouter usable_router(const Library& library, const std::vector<int>& candidates, RouterSettings wanted);
+
 /// Mean similarity of queries [N, D] to the pilots of each candidate: [N, candidates] (float64); -inf where a candidate has no pilot.
 at::Tensor pilot_similarities(const at::Tensor& base, const Library& library, const PilotLibrary& pilots,
                               const std::vector<int>& candidates, const RouterSettings& settings);

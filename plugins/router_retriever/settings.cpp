@@ -13,7 +13,9 @@ std::vector<Field> router_fields() {
             .needs("fixed", "fixed_gate", "the gate that every query gets, a task's name, multi-task, or base for none")
             .from("RouterRetriever, section Baselines"),
         text("fixed_gate", "", "The gate of router: fixed; 'base' for none.")
-            .naming({"base", "<task>", "multi-task", "multi-task of <number>", "<task> of <training_sizes>"}, "router=fixed"),
+            .naming({"base", "<task>", "multi-task<several of task but single_gates>",
+                     "multi-task of <parts of task but single_gates><if multi_task_curve>", "<task but single_gates> of <training_sizes>"},
+                    "router=fixed"),
         integer("clusters", 1, "Pilot embeddings of a domain and gate: k of k-means.")
             .at_least(1)
             .at_most(1000)
@@ -59,6 +61,7 @@ Extension variant() {
             list("single_gates", text("", "", "A task."),
                  "Tasks whose gates are baselines (such as MSMARCO's): trained and scored, never routed to.")
                 .naming({"<task>"})
+                .but_not_all("no task would be left as a domain to route to")
                 .from("RouterRetriever, Table 1"),
             boolean("multi_task", true, "Train one gate on all domains together, the baseline.")
                 .excludes("fixed_gate=multi-task", "that gate is not trained then; use multi_task: true, or name another gate")
@@ -73,7 +76,8 @@ Extension variant() {
                    "Training examples: all; the domains' gates together as many as the single gate, the largest sampled down; the "
                    "multi-task gate of each domain as many as "
                    "the smallest has.")
-                .needs("equal_total", "single_gates", "the task of the one gate whose number of examples the domains' gates get together")
+                .needs("equal_total", "single_gates", "the task of the one gate whose number of examples the domains' gates get together",
+                       /*most=*/1)
                 .from("RouterRetriever, section Dataset"),
             integer("library_examples", 1000, "Training instances a domain that the gates are scored on; 0: all.")
                 .at_least(0)
@@ -88,7 +92,14 @@ Extension variant() {
             /*two_blocks=*/"",
             LearnsFrom::anything,
             /*parts=*/{},
-            {Training::What::adapters, /*alone=*/"always", /*given=*/"gates"}};
+            {Training::What::adapters,
+             /*alone=*/"always",
+             /*given=*/"gates",
+             {{"multi_task", "single_gates", /*of_them=*/false, /*several=*/2},
+              {"multi_task_curve", "single_gates", /*of_them=*/false, /*several=*/3},
+              {"training_sizes", "single_gates"},
+              {"budget=equal_total", "single_gates", /*of_them=*/true}},
+             /*validated=*/true}};
 }
 
 Extension study() {
@@ -109,6 +120,7 @@ Extension study() {
                  .at_most(100)
                  .from("RouterRetriever, Figure 5"),
              list("second_gates", text("", "", "A gate."), "Gates that are second ones of a domain: scores without and with each.")
+                 .naming({"<task>"})
                  .from("RouterRetriever, Table 12"),
              list("label_weights", real("", 0, "Weight.").at_least(0).at_most(1),
                   "Values of label_weight to try; empty: 0, 0.25, 0.5, 0.75 and 1.")

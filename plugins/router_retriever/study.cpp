@@ -128,6 +128,7 @@ class RouterStudy final : public Analysis {
         if (data.sets.empty()) return {{{"note", "no retrieval set was scored"}}, {}, {}};
         if (context.phase) context.phase("compare routers");
         AnalysisResult result = compare(data);
+        add_tables(data, result);
         add_curves(data, result);
         result.tables.emplace_back("router_gates", gate_table(data, model));
         result.tables.emplace_back("router_latency", latency_table(data, model));
@@ -161,7 +162,7 @@ class RouterStudy final : public Analysis {
                 notes.push_back(fmt::format("{} is left out: {}", name, error.what()));
             }
         }
-        add_single_gates(data, methods);
+        add_single_gates(data, methods, notes);
         methods.push_back(through(data, "no gate", 0));
         for (std::size_t i = 0; i < data.library().gates.size(); ++i) {
             const GateInfo& gate = data.library().gates[i];
@@ -180,37 +181,57 @@ class RouterStudy final : public Analysis {
         result.result["notes"] = notes;
         result.tables.emplace_back("router_scores", score_table(data, methods, notes));
         result.tables.emplace_back("router_tests", test_table(data, methods));
-        result.tables.emplace_back("router_agreement", agreement_table(data));
-        result.tables.emplace_back("router_own_gate", own_gate_table(data));
-        result.tables.emplace_back("router_errors", error_table(data));
-        result.tables.emplace_back("router_matrix", matrix_table(data));
-        if (const auto count = json_at<std::size_t>(settings_, "examples", "analysis"))
-            result.tables.emplace_back("router_other_domains", example_table(data, count));
-        const auto second = list<std::string>("second_gates", {});
-        if (!second.empty()) result.tables.emplace_back("router_second_gate", second_gate_table(data, second));
         return result;
     }
 
+    /// Adds what `make` gives under its name. Where gates and library cannot make it (pilots of ties that are dropped) that is noted: the
+    /// run is trained, and keeps all else.
+    template <typename Made, typename Make>
+    static void add(std::vector<std::pair<std::string, Made>>& all, AnalysisResult& result, const char* name, Make make) {
+        try {
+            all.emplace_back(name, make());
+        } catch (const Error& error) {
+            result.result["notes"].push_back(fmt::format("{} is left out: {}", name, error.what()));
+        }
+    }
+
+    void add_tables(const StudyData& data, AnalysisResult& result) const {
+        const auto table = [&](const char* name, auto make) { add(result.tables, result, name, make); };
+        table("router_agreement", [&] { return agreement_table(data); });
+        table("router_own_gate", [&] { return own_gate_table(data); });
+        table("router_errors", [&] { return error_table(data); });
+        table("router_matrix", [&] { return matrix_table(data); });
+        if (const auto count = json_at<std::size_t>(settings_, "examples", "analysis"))
+            table("router_other_domains", [&] { return example_table(data, count); });
+        const auto second = list<std::string>("second_gates", {});
+        if (!second.empty()) table("router_second_gate", [&] { return second_gate_table(data, second); });
+    }
+
     /// Table 1's two rows: without the single gate (above) and with it among the candidates.
-    static void add_single_gates(const StudyData& data, std::vector<StudyMethod>& methods) {
+    static void add_single_gates(const StudyData& data, std::vector<StudyMethod>& methods, std::vector<std::string>& notes) {
+        constexpr const char* name = "RouterRetriever with the single gate";
         std::vector<int> wider = data.candidates();
         for (std::size_t i = 0; i < data.library().gates.size(); ++i)
             if (data.library().gates[i].kind == "single") wider.push_back(static_cast<int>(i) + 1);
         if (wider.size() == data.candidates().size()) return;
         RouterSettings settings = data.router->settings();
         settings.kind = "pilot";
-        methods.push_back(routed(data, "RouterRetriever with the single gate", wider, settings));
+        try {
+            methods.push_back(routed(data, name, wider, settings));
+        } catch (const Error& error) {
+            notes.push_back(fmt::format("{} is left out: {}", name, error.what()));
+        }
     }
 
     void add_curves(const StudyData& data, AnalysisResult& result) const {
-        result.figures.emplace_back("router_matrix", matrix_figure(data));
-        result.figures.emplace_back("router_best_gate", best_gate_figure(data));
-        result.figures.emplace_back("router_routed_gate", routed_gate_figure(data));
-        result.figures.emplace_back("router_gate_count", gate_count_figure(data, json_at<int>(settings_, "orders", "analysis")));
-        result.figures.emplace_back("router_clusters", clusters_figure(data, list<int>("clusters", {1, 2, 3, 5, 10})));
-        result.figures.emplace_back("router_label_weight",
-                                    label_weight_figure(data, list<double>("label_weights", {0, 0.25, 0.5, 0.75, 1})));
-        for (auto& figure : training_size_figures(data)) result.figures.push_back(std::move(figure));
+        const auto figure = [&](const char* name, auto make) { add(result.figures, result, name, make); };
+        figure("router_matrix", [&] { return matrix_figure(data); });
+        figure("router_best_gate", [&] { return best_gate_figure(data); });
+        figure("router_routed_gate", [&] { return routed_gate_figure(data); });
+        figure("router_gate_count", [&] { return gate_count_figure(data, json_at<int>(settings_, "orders", "analysis")); });
+        figure("router_clusters", [&] { return clusters_figure(data, list<int>("clusters", {1, 2, 3, 5, 10})); });
+        figure("router_label_weight", [&] { return label_weight_figure(data, list<double>("label_weights", {0, 0.25, 0.5, 0.75, 1})); });
+        for (auto& sizes : training_size_figures(data)) result.figures.push_back(std::move(sizes));
     }
 
     void add_maps(const AnalysisContext& context, const StudyData& data, AnalysisResult& result) const {

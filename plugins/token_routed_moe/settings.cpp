@@ -18,16 +18,20 @@ Manifest plugin_manifest() {
               integer("experts", 4, "Experts of each token-routed block.")
                   .at_least(2)
                   .at_most(4096)
+                  .where_start_is_dense()
                   .from("MoTE, section 5.1: as many as MoTE has; Nomic Embed v2: 8"),
               integer("top_k", 1, "Experts that a token goes through.")
                   .at_least(1)
                   .at_most_that_of("experts")
+                  .where_start_is_dense()
                   .from("paper-silent in MoTE: 1, so that active parameters are equal; Nomic Embed v2: 2"),
               choice("placement", {"every", "every_other"}, "every_other", "Which blocks: every one, or every other from the second.")
+                  .where_start_is_dense()
                   .from("Nomic Embed v2, section 4.3"),
               choice("weights", {"raw", "renormalised"}, "raw",
                      "Outputs are weighted by the router's probabilities, or by these divided by their sum over the chosen; renormalised, "
                      "an upcycled model starts as its dense parent.")
+                  .where_start_is_dense()
                   .from("Switch Transformer, Nomic Embed v2: raw"),
               real("balance", 1, "Weight of the load-balancing loss; 0: none.").at_least(0).from("Nomic Embed v2, section 4.3: 1"),
               choice("balance_factor", {"experts", "one"}, "experts",
@@ -54,7 +58,7 @@ Manifest plugin_manifest() {
                   .excludes("devices",
                             "each would drop other tokens of its share than one process does of the whole batch; start it with one "
                             "(--devices 1), or leave the setting out"),
-              real("router_scale", 0.02, "Standard deviation of the router's random start.").above(0),
+              real("router_scale", 0.02, "Standard deviation of the router's random start.").above(0).where_start_is_dense(),
           }},
          /*dense_start=*/false,
          /*two_blocks=*/"placement=every_other"},

@@ -175,6 +175,27 @@ class TestStartModels : public QObject {
         QCOMPARE(check(shared_folder() / "fixtures/nomic_bert", "mote").code, 0);
     }
 
+    void settings_of_new_token_routed_blocks_are_refused_where_the_models_own_stay() {
+        NEED_SHARED();
+        const fs::path routed = shared_folder() / "fixtures/nomic_moe", dense = shared_folder() / "fixtures/nomic_bert";
+        const Json config = read_json(routed / "config.json");
+        const auto experts = config.at("num_experts").get<int>();
+        const std::string more = "token_routed_moe, experts: " + std::to_string(experts + 1);
+        const Outcome outcome = check(routed, more);
+        QCOMPARE(outcome.code, 3);
+        HAS(outcome.err, "variants.V.experts is " + std::to_string(experts + 1));
+        HAS(outcome.err, "has token-routed blocks, which stay as they are (" + std::to_string(experts) + ")");
+        HAS(check(routed, "token_routed_moe, router_scale: 0.1").err, "variants.V.router_scale is 0.1");
+        QCOMPARE(check(dense, more).code, 0);
+        const std::string own = "token_routed_moe, experts: " + std::to_string(experts) +
+                                ", top_k: " + std::to_string(config.at("moe_top_k").get<int>()) + ", jitter: 0.1";
+        QCOMPARE(check(routed, own).code, 0);
+        const TemporaryDirectory folder;
+        copy_project(folder.path() / "project");
+        const fs::path run = folder.path() / "project/runs/kept-routed-s1-20261123-013413-7124";
+        HAS(check(run, "token_routed_moe, experts: 7").err, "has token-routed blocks, which stay as they are");
+    }
+
     void a_release_with_adapters_of_its_tasks_starts_without_them_and_says_so() {
         NEED_SHARED();
         const Outcome outcome = check(shared_folder() / "fixtures/jina_embeddings_v3/released_layout", "dense");
@@ -231,6 +252,24 @@ class TestStartModels : public QObject {
         refused("router_retriever, router: fixed, fixed_gate: multi-task, multi_task: false",
                 "variants.V.multi_task is false and variants.V.fixed_gate is multi-task: that gate is not trained then");
         QCOMPARE(check(model, "router_retriever, router: fixed, fixed_gate: base, multi_task: false").code, 0);
+        refused("router_retriever, single_gates: [retrieval]", "no task would be left as a domain to route to");
+        refused("router_retriever, router: fixed, fixed_gate: multi-task",
+                "names 'multi-task', which is not there (known: base, retrieval)");
+        const auto of_three = [&](const std::string& settings) {
+            std::vector<std::string> tasks;
+            for (const std::string name : {"law", "music"})
+                for (const std::string& setting : {"type=retrieval", "train=[{source: file, path: pairs.jsonl}]"})
+                    tasks.insert(tasks.end(), {"--set", "tasks." + name + "." + setting});
+            return check(model, "router_retriever, " + settings, tasks);
+        };
+        const std::string fixed = "router: fixed, fixed_gate: ";
+        HAS(of_three("budget: equal_total, single_gates: [law, music]").err, "of 1 at most, which has 2");
+        HAS(of_three(fixed + "multi-task of 2").err, "names 'multi-task of 2'");
+        HAS(of_three(fixed + "multi-task of 3, multi_task_curve: true").err, "did you mean 'multi-task of 2'?");
+        HAS(of_three(fixed + "law of 5, training_sizes: [5], single_gates: [law]").err, "names 'law of 5'");
+        for (const std::string& right : {fixed + "multi-task", fixed + "multi-task of 2, multi_task_curve: true",
+                                         fixed + "law of 5, training_sizes: [5]", std::string("budget: equal_total, single_gates: [law]")})
+            QCOMPARE(of_three(right).code, 0);
         QCOMPARE(check(model, "mote, experts: {retrieval.query: a, '*': b}").code, 0);
         QCOMPARE(check(model, "token_routed_moe, top_k: 4").code, 0);
     }
@@ -266,6 +305,9 @@ class TestStartModels : public QObject {
         HAS(prefix.err, "analyses[0].prefixes has 49, but the embeddings of ");
         HAS(prefix.err, "have 48 elements");
         QCOMPARE(check(model, "dense", {}, "analyses: [{method: embedding_forms, prefixes: [48]}]\n").code, 0);
+        const Outcome gate = check(model, "router_retriever", {}, "analyses: [{method: router_study, second_gates: [law]}]\n");
+        QCOMPARE(gate.code, 3);
+        HAS(gate.err, "analyses[0].second_gates names 'law', which is not there (known: retrieval)");
     }
 
     void gates_of_other_runs_are_looked_for_before_anything_starts() {

@@ -133,6 +133,20 @@ class TestExampleNeeds : public QObject {
         for (const std::string& other : {taught, plain}) QCOMPARE(check(entry(other), "infonce").size(), std::size_t{0});
         for (const char* objective : {"by_order", "by_itself"}) QCOMPARE(check(entry(scored), objective).size(), std::size_t{0});
     }
+    void batches_of_one_pair_without_negatives_are_refused_where_they_teach_nothing() {
+        const std::string pairs = file("p.jsonl", R"({"query": "q", "document": "d"})");
+        const std::string triplets = file("n.jsonl", R"({"query": "q", "document": "d", "negatives": ["n"]})");
+        const std::string one = "training: {batch_size: 1}\n";
+        EXPECT_ERROR(check(entry(pairs), "infonce", one), "tasks.t.train[0] (set): objective infonce", "training.batch_size is 1",
+                     "the loss would be 0");
+        EXPECT_ERROR(check(entry(triplets), "infonce, hard_negatives: none", one), "training.batch_size is 1");
+        EXPECT_ERROR(check(entry(pairs), "infonce", "stages: [{name: a}, {name: b, training: {batch_size: 1}}]\n"), "batch_size is 1");
+        check(entry(triplets), "infonce", one);
+        check(entry(pairs), "infonce", "training: {batch_size: 2}\n");
+        check(entry(pairs), "infonce", one + "stages: [{name: a, mine: {teacher: minilm}}]\n");
+        check(entry(pairs), "by_itself", one);
+        check(entry("/nowhere.jsonl"), "infonce", one);
+    }
     void a_stage_of_another_objective_is_asked_for_itself() {
         const std::string pairs = file("p.jsonl", R"({"query": "q", "document": "d"})");
         EXPECT_ERROR(check(entry(pairs), "infonce", "stages: [{name: a}, {name: b, objective: {method: by_order}}]\n"),

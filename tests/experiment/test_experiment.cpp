@@ -215,7 +215,12 @@ class TestExperiment : public QObject {
             {map("shared", text("", "", "Name."), "Sharing.").naming({"<task>", "<task>.query", "<task>.document", "<pattern>"}),
              list("alone", text("", "", "Task."), "Alone.").naming({"<task>"}), list("sizes", integer("", 1, "Size."), "Sizes."),
              text("gate", "", "Gate.").naming({"base", "<task> of <sizes>", "all of <number>"}, "mode=fixed"),
-             choice("mode", {"free", "fixed"}, "free", "Mode."), list("layers", text("", "", "Layer."), "Layers.").naming({"<layer>"})}};
+             list("some", text("", "", "Task."), "Some.").naming({"<task>"}).but_not_all("one must be left"),
+             boolean("curve", false, "Curve."),
+             text("other", "", "Gate.")
+                 .naming({"<task but some>", "all<several of task but some>", "all of <parts of task><if curve>"}, "mode=other"),
+             choice("mode", {"free", "fixed", "other"}, "free", "Mode."),
+             list("layers", text("", "", "Layer."), "Layers.").naming({"<layer>"})}};
         catalogue.add(ExtensionKind::variant, {"naming", "", schema}, "demo");
         const auto parse = [&](const std::string& settings) {
             return Experiment::parse(with(sample, "{method: mixture, placement: every_other}", "{method: naming, " + settings + "}"),
@@ -229,9 +234,15 @@ class TestExperiment : public QObject {
         EXPECT_ERROR(parse("alone: [retrieval, retrieval]"), "variants.Mix.alone names 'retrieval' twice");
         EXPECT_ERROR(parse("mode: fixed"), "variants.Mix.gate names ''", "known: base, all of <number>");
         EXPECT_ERROR(parse("mode: fixed, gate: retrieval of 7, sizes: [8]"), "did you mean 'retrieval of 8'?");
+        EXPECT_ERROR(parse("some: [clustering, retrieval]"),
+                     "/base/quick.yaml:12:", "variants.Mix.some names all that there are (clustering, retrieval): one must be left");
+        EXPECT_ERROR(parse("mode: other, other: retrieval, some: [retrieval]"), "names 'retrieval'", "known: clustering");
+        EXPECT_ERROR(parse("mode: other, other: all, some: [retrieval]"), "names 'all', which is not there");
+        EXPECT_ERROR(parse("mode: other, other: all of 2, curve: true"), "names 'all of 2'", "known: retrieval, clustering, all");
         for (const char* right :
              {"shared: {retrieval: a, clustering.query: b, 'search *': c}", "alone: [clustering]", "mode: fixed, gate: base",
-              "gate: nowhere", "mode: fixed, gate: all of 3", "mode: fixed, gate: clustering of 8, sizes: [7, 8]", "layers: [any, any]"})
+              "gate: nowhere", "mode: fixed, gate: all of 3", "mode: fixed, gate: clustering of 8, sizes: [7, 8]", "layers: [any, any]",
+              "some: [clustering]", "mode: other, other: all", "mode: other, other: clustering, some: [retrieval]"})
             QVERIFY(!parse(right).empty());
     }
     void unknown_methods_name_the_nearest() {
@@ -262,10 +273,11 @@ class TestExperiment : public QObject {
     }
     void a_choice_that_needs_another_setting_of_its_method_is_refused_without_it() {
         Catalogue catalogue = sample_catalogue();
-        const Schema schema{"needy",
-                            "",
-                            {choice("mode", {"a", "b"}, "a", "Mode.").needs("b", "names", "whom it is for"),
-                             list("names", text("", "", "A name."), "Names.")}};
+        const Schema schema{
+            "needy",
+            "",
+            {choice("mode", {"a", "b", "c"}, "a", "Mode.").needs("b", "names", "whom it is for").needs("c", "names", "one", 1),
+             list("names", text("", "", "A name."), "Names.")}};
         catalogue.add(ExtensionKind::variant, {"needy", "Needy.", schema_from_json(schema_to_json(schema), "needy.json")}, "demo");
         const auto parse = [&](const std::string& settings) {
             return Experiment::parse(with(sample, "{method: mixture, placement: every_other}", "{method: needy" + settings + "}"),
@@ -274,7 +286,9 @@ class TestExperiment : public QObject {
         };
         for (const char* wrong : {", mode: b", ", mode: b, names: []"})
             EXPECT_ERROR(parse(wrong), "/base/quick.yaml:12:", "variants.Mix.mode is b and needs variants.Mix.names: whom it is for");
-        for (const char* right : {"", ", mode: b, names: [x]", ", names: [x]"}) QVERIFY(!parse(right).empty());
+        EXPECT_ERROR(parse(", mode: c"), "variants.Mix.mode is c and needs variants.Mix.names: one");
+        EXPECT_ERROR(parse(", mode: c, names: [x, y]"), "needs variants.Mix.names, of 1 at most, which has 2: one");
+        for (const char* right : {"", ", mode: b, names: [x, y]", ", names: [x]", ", mode: c, names: [x]"}) QVERIFY(!parse(right).empty());
     }
     void all_problems_of_a_file_come_at_once() {
         EXPECT_ERROR(parse_sample("seeds: []\nbatch: 1\ntasks:\n  odd: {weight: -1}\nvariants: {A: {method: no}}\n"),
@@ -296,6 +310,26 @@ class TestExperiment : public QObject {
             "stages[0].training.early_stopping needs");
         QCOMPARE(parse_sample(sample + "training: {evaluate_every_steps: 5, early_stopping: {patience: 2}}\n").runs().size(),
                  std::size_t{5});
+    }
+    void a_sweep_over_the_steps_between_evaluations_is_judged_point_by_point() {
+        const std::string stops = sample + "training: {early_stopping: {patience: 2}}\nsweep: {training.evaluate_every_steps: ";
+        QVERIFY(!parse_sample(stops + "[5, 10]}\n").runs().empty());
+        EXPECT_ERROR(parse_sample(stops + "[5, 0]}\n"), "training.early_stopping needs training.evaluate_every_steps");
+        const std::string stage = sample + "stages:\n  - {name: a, training: {early_stopping: {patience: 2}}}\n";
+        QVERIFY(!parse_sample(stage + "sweep: {'stages[0].training.evaluate_every_steps': [5, 10]}\n").runs().empty());
+    }
+    void data_sets_to_score_in_a_training_that_scores_none_are_refused() {
+        EXPECT_ERROR(parse_sample(sample + "training: {evaluate_datasets: [scifact]}\n"),
+                     "/base/quick.yaml:16:", "training.evaluate_datasets needs training.evaluate_every_steps, which is 0");
+        EXPECT_ERROR(parse_sample(sample + "stages:\n  - {name: a, training: {evaluate_datasets: [scifact]}}\n"),
+                     "/base/quick.yaml:17:", "stages[0].training.evaluate_datasets needs");
+        const std::string named = sample + "training: {evaluate_datasets: [scifact]";
+        EXPECT_ERROR(parse_sample(named + "}\nstages: [{name: a}]\n"), "training.evaluate_datasets needs");
+        for (const std::string& right :
+             {named + ", evaluate_every_steps: 5}\nstages: [{name: a, training: {evaluate_every_steps: 0}}]\n",
+              named + "}\nstages: [{name: a}, {name: b, training: {evaluate_every_steps: 5}}]\n",
+              named + "}\nsweep: {training.evaluate_every_steps: [5, 10]}\n", sample + "training: {evaluate_datasets: []}\n"})
+            QVERIFY(!parse_sample(right).runs().empty());
     }
     void scores_that_are_watched_are_of_data_that_are_scored() {
         const auto training = [](const std::string& settings) { return "training: {evaluate_every_steps: 2, " + settings + "}\n"; };
@@ -321,6 +355,22 @@ class TestExperiment : public QObject {
         EXPECT_ERROR(parse_sample(objective("masked_language, matryoshka_dims: [16]")), "masked_language has none");
         EXPECT_ERROR(parse_sample(objective("masked_language, mask_share: 0.8, random_share: 0.5")), "together they are at most 1");
         QVERIFY(!parse_sample(objective("infonce, matryoshka_dims: [32, 16], matryoshka_weights: [1, 2]")).runs().empty());
+    }
+    void negatives_that_are_mined_for_no_loss_are_refused() {
+        const auto stages = [](const std::string& all) {
+            return sample + "objective: {method: infonce, hard_negatives: none}\nstages: " + all;
+        };
+        const char* reason = "no loss on its tasks counts hard negatives";
+        EXPECT_ERROR(parse_sample(stages("[{name: a, mine: {negatives: 2}}]\n")), "/base/quick.yaml:17:", "stages[0].mine is set", reason);
+        EXPECT_ERROR(parse_sample(stages("[{name: a, tasks: [retrieval], mine: {}}, {name: b, tasks: [clustering], objective: {method: "
+                                         "infonce}}]\n")),
+                     "stages[0].mine is set", reason);
+        EXPECT_ERROR(parse_sample(sample + "stages: [{name: a, mine: {}, objective: {method: masked_language}}]\n"), reason);
+        for (const std::string& right :
+             {stages("[{name: a, mine: {}}, {name: b, objective: {method: infonce}}]\n"),
+              stages("[{name: a, mine: {}, objective: {method: infonce, hard_negatives: own}}]\n"), stages("[{name: a}]\n"),
+              stages("[{name: a, mine: {}}]\nsweep: {objective.hard_negatives: [own, all]}\n")})
+            QVERIFY(!parse_sample(right).runs().empty());
     }
     void a_stage_takes_over_what_it_does_not_say() {
         const std::string stages =
@@ -379,6 +429,15 @@ class TestExperiment : public QObject {
     void an_unknown_evaluation_task_is_named() {
         EXPECT_ERROR(parse_sample(with(sample, "path: scifact", "path: scifact, task: retreival")), "unknown task 'retreival'",
                      "did you mean 'retrieval'?");
+        EXPECT_ERROR(parse_sample(with(sample, "max_examples: 100}", "max_examples: 100}\n    validation: [{path: v, task: retreival}]")),
+                     "/base/quick.yaml:8:", "unknown task 'retreival'");
+    }
+    void a_task_of_the_experiment_is_no_kind_of_data_that_are_scored() {
+        const std::string named =
+            with(with(sample, "  clustering:\n", "  uses:\n    type: clustering\n"), "path: scifact", "path: scifact, task: uses");
+        EXPECT_ERROR(parse_sample(named), "/base/quick.yaml:", "task is 'uses', which is a task of this experiment; say as: uses");
+        QVERIFY(!parse_sample(with(named, "task: uses", "as: uses")).runs().empty());
+        QVERIFY(!parse_sample(with(named, "task: uses", "task: clustering")).runs().empty());
     }
     void a_file_that_cannot_be_scored_as_its_task_is_refused() {
         const auto scored = [](const std::string& entry) { return parse_sample(with(sample, "source: folder, path: scifact", entry)); };

@@ -24,7 +24,8 @@ Manifest sample_manifest(const std::string& id = "demo") {
           "",
           {integer("experts", 4, "Number of experts.").at_least(1), integer("chosen", 1, "Of these.").at_most_that_of("experts"),
            text("gate", "", "A gate.").naming({"base", "<task>"}, "router=fixed")}}});
-    manifest.variants.back().training = {Training::What::adapters, "mode=apart", "gates"};
+    manifest.variants.back().training = {
+        Training::What::adapters, "mode=apart", "gates", {{"joint", "single", /*of_them=*/true, /*several=*/2}}};
     return manifest;
 }
 
@@ -43,6 +44,8 @@ class TestManifest : public QObject {
         QCOMPARE(settings.find("gate")->names, (std::vector<std::string>{"base", "<task>"}));
         QVERIFY(manifest.variants.at(0).training.what == Training::What::adapters);
         QCOMPARE(manifest.variants.at(0).training.alone, std::string("mode=apart"));
+        QCOMPARE(manifest.variants.at(0).training.anyway.at(0).setting, std::string("joint"));
+        QCOMPARE(manifest.variants.at(0).training.anyway.at(0).several, std::size_t{2});
         QCOMPARE(settings.find("gate")->names_where, std::string("router=fixed"));
         QCOMPARE(manifest.library(), folder.path() / "demo.so");
     }

@@ -11,12 +11,20 @@ namespace {
 Catalogue catalogue() {
     Catalogue made = sample_catalogue();
     const auto add = [&](const char* name, Training training) {
-        const Schema schema{name, "", {choice("how", {"together", "apart"}, "together", "How."), map("gates", text("", "", ""), "Gates.")}};
+        const Schema schema{
+            name,
+            "",
+            {choice("how", {"together", "apart"}, "together", "How."), map("gates", text("", "", ""), "Gates."),
+             boolean("joint", false, "Joint."), list("sizes", integer("", 1, ""), "Sizes."), list("single", text("", "", ""), "Single.")}};
         made.add(ExtensionKind::variant, {name, "", schema, false, "", LearnsFrom::anything, {}, std::move(training)}, "demo");
     };
     add("specialists", {Training::What::encoder_a_task, "always"});
     add("adapters", {Training::What::adapters, "how=apart"});
-    add("gates", {Training::What::adapters, "always", "gates"});
+    add("gates", {Training::What::adapters,
+                  "always",
+                  "gates",
+                  {{"joint", "single", /*of_them=*/false, /*several=*/2}, {"sizes", "single"}, {"how=apart", "single", /*of_them=*/true}},
+                  /*validated=*/true});
     add("ready", {Training::What::nothing});
     return made;
 }
@@ -49,6 +57,17 @@ class TestTrainedTasks : public QObject {
         check(tasks, "gates, gates: {b: folder}");
         check(tasks, "specialists", "stages: [{name: s, tasks: [a]}]\n");
     }
+    void one_whose_part_is_given_needs_data_where_it_is_trained_on_anyway() {
+        const std::string tasks = task("a", data) + task("b", ""), given = "gates, gates: {b: folder}";
+        EXPECT_ERROR(check(tasks, given + ", joint: true"), "takes up what gates has for task 'b', but joint trains on its data as well",
+                     "tasks.b.train");
+        EXPECT_ERROR(check(tasks, given + ", sizes: [5]"), "but sizes trains on its data");
+        EXPECT_ERROR(check(tasks, given + ", single: [b], how: apart"), "but how=apart trains on its data");
+        for (const char* right :
+             {"", ", joint: true, single: [b]", ", joint: true, single: [a]", ", sizes: [5], single: [b]", ", how: apart"})
+            check(tasks, given + right);
+        check(tasks, given + ", joint: true", "stages: [{name: s, tasks: [a]}]\n");
+    }
     void one_of_no_weight_is_drawn_by_the_orders_that_do_not_look_at_it() {
         const std::string tasks = task("a", data) + task("b", data + ", weight: 0");
         EXPECT_ERROR(check(tasks, "specialists"), "task 'b' has a weight of 0", "give it a weight");
@@ -64,6 +83,17 @@ class TestTrainedTasks : public QObject {
     void no_data_at_all_are_refused_where_something_is_trained() {
         EXPECT_ERROR(check(task("a", ""), "dense"), "variant 'V' (dense) has nothing to train on: no task has training data");
         check(task("a", ""), "ready");
+    }
+    void what_is_stopped_early_by_data_that_it_is_not_scored_on_is_refused() {
+        const std::string tasks = task("a", data + ", validation: [{path: v}]"),
+                          stops = "training: {evaluate_every_steps: 2, early_stopping: ";
+        for (const char* variant : {"dense", "specialists", "adapters, how: apart"}) {
+            EXPECT_ERROR(check(tasks, variant, stops + "{}}\n"), "is stopped early by data sets of evaluation.datasets", "none is there");
+            EXPECT_ERROR(check(tasks, variant, stops + "{dataset: v}}\nevaluation: {datasets: [{path: w}]}\n"), "'v' is not there");
+            check(tasks, variant, stops + "{}}\nevaluation: {datasets: [{path: w}]}\n");
+            check(tasks, variant, stops + "{dataset: w}}\nevaluation: {datasets: [{path: w}]}\n");
+        }
+        check(tasks, "gates", stops + "{}}\n");
     }
     void a_loss_on_tokens_trains_one_encoder() {
         const std::string two = task("a", data) + task("b", data), masked = "objective: {method: masked_language}\n";

@@ -359,6 +359,22 @@ class TestRouterRun : public QObject {
         QCOMPARE(sha256_file(final_model_folder(run) / name), sha256_file(model_folder() / name));
     }
 
+    void what_the_trained_gates_cannot_make_is_stood_in_for_or_left_out_and_the_run_is_finished() {
+        NEED_SHARED();
+        std::string text = experiment_text(", router: classification_head, single_gates: [nature, music]");
+        const std::string second = "second_gates: [music]";
+        text.replace(text.find(second), second.size(), "second_gates: [food]");  // without it no gate is left to route to
+        const RunDirectory run = make_run(text);
+        const ChildResult result = execute(run);
+        QVERIFY2(result.exit_code == 0, result.last_lines.c_str());
+        QCOMPARE(read_json(final_model_folder(run) / "router.json").at("router").get<std::string>(), std::string("pilot"));
+        const std::string journal = read_file(run.attempt_journal(1));
+        QVERIFY(journal.find("router: classification_head could not be made, and router: pilot") != std::string::npos);
+        const std::string notes = read_json(run.results() / "router_study.json").at("notes").dump();
+        QVERIFY2(notes.find("ClassificationHeadRouter is left out") != std::string::npos, notes.c_str());
+        QVERIFY2(notes.find("router_second_gate is left out: a router needs a gate to choose") != std::string::npos, notes.c_str());
+    }
+
     void the_papers_recipe_is_a_right_experiment() {
         const fs::path file = FACETER_SOURCE_DIR "/experiments/with_your_data/router_retriever_beir.yaml";
         const Experiment experiment = Experiment::load(file, Catalogue::load({FACETER_BINARY_DIR "/lib/faceter/plugins"}));

@@ -312,6 +312,27 @@ class TestRouters : public QObject {
         library_ = some_library();
     }
 
+    void pilots_stand_in_for_a_router_that_trained_gates_cannot_make() {
+        QCOMPARE(usable_router(library_, gates_, settings_of("classification_head")).settings.kind, std::string("classification_head"));
+        QCOMPARE(usable_router(library_, gates_, settings_of("classification_head")).reason, std::string());
+        for (Domain& domain : library_.domains) domain.scores.fill_(1), domain.margins.fill_(0);
+        for (const char* kind : {"classification_head", "expert_classifier", "pilot"}) {
+            RouterSettings wanted = settings_of(kind);
+            wanted.ties = Ties::drop;
+            const UsableRouter usable = usable_router(library_, gates_, wanted);
+            QCOMPARE(usable.settings.kind, std::string("pilot"));
+            QVERIFY(usable.settings.ties == Ties::margin && !usable.reason.empty());
+            QVERIFY(make_query_router(library_, gates_, usable.settings)->choose(queries_) == std::vector<int>(60, 1));
+        }
+        RouterSettings fixed = settings_of("fixed");
+        fixed.fixed_gate = "gren";
+        EXPECT_ERROR(usable_router(library_, gates_, fixed), "gren");
+        Library none = library_;
+        none.domains.clear();
+        EXPECT_ERROR(usable_router(none, gates_, settings_of("pilot")), "the library has no instances", "router: fixed or random");
+        library_ = some_library();
+    }
+
     void ranks_give_the_same_ndcg_whichever_document_has_which() {
         // Five relevant documents at the ranks 0, 2, 3, 6 and 9 of ten, in every order.
         const std::vector<std::uint32_t> relevant{0, 1, 2, 3, 4};
@@ -402,6 +423,10 @@ class TestRouters : public QObject {
         EXPECT_ERROR(fixed("c"), "fixed_gate is 'c', which is no gate", "multi-task");
         EXPECT_ERROR(fixed(""), "fixed_gate is ''");
         for (const char* gate : {"a", "base", "multi-task"}) QCOMPARE(fixed(gate), std::size_t{3});
+    }
+
+    void a_training_size_that_stands_twice_makes_one_gate_a_domain() {
+        QCOMPARE(num_stages({"a", "b"}, {{"training_sizes", {20, 10, 20}}}), std::size_t{3 + 4});
     }
 
     void gates_whose_folders_would_be_one_are_refused_with_both() {

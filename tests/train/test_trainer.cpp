@@ -50,6 +50,18 @@ class TestTrainer : public QObject {
         }
     }
 
+    void routed_tokens_without_a_loss_of_their_own_train_through_the_gradient_cache_too() {
+        NEED_SHARED();
+        TrainingSettings cached = small();
+        cached.gradient_cache_chunk = 5;
+        Stage stage;
+        stage.routing_loss = [](const RoutingTrace&, const RoutingTotals&) { return LossResult{at::zeros({}), {}}; };
+        Bench a(small(), false, stage), b(cached, false, stage);
+        const StepReport plain = a.trainer->train_step(), chunked = b.trainer->train_step();
+        QVERIFY(std::abs(plain.loss - chunked.loss) < 1e-5 * plain.loss);
+        QVERIFY(std::abs(plain.grad_norm - chunked.grad_norm) < 1e-4 * plain.grad_norm);
+    }
+
     void the_form_of_accelerators_takes_the_steps_of_the_kernels_and_in_half_precision_nearly() {
         NEED_SHARED();
         TrainingSettings settings = small();

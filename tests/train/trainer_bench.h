@@ -55,6 +55,7 @@ struct Bench {
 
     explicit Bench(TrainingSettings settings, bool masked = false, Stage stage = {}, EarlyStopping early = {}) {
         if (stage.adapter >= 0) model->encoders.front()->add_adapter("gate", {4, 16, 0.1, false, {}, ""}, 5);
+        if (stage.routing_loss) route_second_block();
         CurriculumContext context;
         Task task;
         task.name = "retrieval";
@@ -64,6 +65,13 @@ struct Bench {
         curriculum = make_task_aware_curriculum(context);
         if (masked) curriculum = std::make_unique<Masked>(std::move(curriculum));
         trainer = std::make_unique<Trainer>(*model, stage, 0, batcher, *curriculum, objective, settings, early, group);
+    }
+    void route_second_block() {
+        TokenRouting routing;
+        at::manual_seed(3);
+        routing.router = at::randn({4, model->encoders.front()->config().hidden_dim});
+        routing.num_experts = 4;
+        Encoder::route_tokens(model->encoders.front()->blocks().at(1), std::move(routing));
     }
     std::vector<at::Tensor> weights() const {
         std::vector<at::Tensor> all;
