@@ -1,6 +1,8 @@
 #include "text/tokenizer.h"
 
 #include <algorithm>
+#include <array>
+#include <optional>
 
 #include "common/error.h"
 #include "common/file.h"
@@ -52,9 +54,19 @@ LoadedTokenizer make_pipeline(PipelineSettings settings, TokenRoles roles, bool 
     return with_words(settings.vocabulary, [&] { return std::make_unique<PipelineTokenizer>(std::move(settings)); });
 }
 
+/// What those classes of transformers that make their ByteLevel from the configuration alone take for it.
+std::optional<bool> prefix_space_of(const TokenRoles& roles) {
+    std::string_view kind = roles.tokenizer_class;
+    if (kind.ends_with("Fast")) kind.remove_suffix(4);
+    static constexpr std::array<std::string_view, 7> kinds = {"RobertaTokenizer",    "GPT2Tokenizer", "BartTokenizer",
+                                                              "LongformerTokenizer", "LEDTokenizer",  "CodeGenTokenizer",
+                                                              "DebertaTokenizer"};
+    return std::find(kinds.begin(), kinds.end(), kind) == kinds.end() ? std::nullopt : std::optional(roles.add_prefix_space);
+}
+
 LoadedTokenizer load_pipeline_json(std::string_view text, const fs::path& path, bool lowercase_first) {
-    PipelineSettings settings = parse_pipeline_json(text, path.string());
     const TokenRoles roles = read_token_roles(path.parent_path());
+    PipelineSettings settings = parse_pipeline_json(text, path.string(), prefix_space_of(roles));
     if (add_ends(settings, roles, path.string())) {  // read as a folder written from this one says it: both have one fingerprint
         settings = parse_pipeline_json(with_ends(text, settings), path.string());
         add_ends(settings, roles, path.string());
