@@ -230,6 +230,29 @@ class TestEncoderConfig : public QObject {
         EXPECT_ERROR(read(decoder("gemma3_text"), {{"rope_scaling", {{"rope_type", "dynamic"}, {"factor", 3}}}}), "dynamic");
     }
 
+    /// transformers 5.23 reads rope_scaling in the place of rope_parameters, with rope_theta from beside it.
+    void two_ways_to_say_rotary_positions_are_read_as_transformers_does_or_refused() {
+        const Json scaling = {{"rope_type", "linear"}, {"factor", 3}};
+        for (const char* type : {"llama", "qwen3", "mistral", "eurobert"}) {
+            const auto both = [&](const Json& more) {
+                Json members = {{"rope_scaling", scaling}};
+                members.update(more);
+                return read(decoder(type), members).rotary;
+            };
+            const Rotary wanted = both({{"rope_theta", 500}});
+            const Json yarn = {{"rope_type", "yarn"}, {"factor", 4}, {"rope_theta", 500}, {"attention_factor", 2}};
+            QVERIFY(wanted.base == 500 && wanted.stretch == 3);
+            QVERIFY(both({{"rope_theta", 500}, {"rope_parameters", yarn}}) == wanted);
+            QVERIFY(both({{"rope_theta", 500}, {"rope_parameters", {{"rope_type", "dynamic"}, {"factor", 2}}}}) == wanted);
+            QVERIFY(both({{"rope_theta", 500}, {"rope_parameters", Json::object()}}) == wanted);
+            EXPECT_ERROR(both({{"rope_theta", 77}, {"rope_parameters", {{"rope_theta", 500}}}}),
+                         "rope_scaling stands beside rope_parameters", "rope_theta would be 77, not 500");
+            EXPECT_ERROR(both({{"rope_theta", nullptr}, {"rope_parameters", {{"rope_theta", 500}}}}), "would be 10000, not 500");
+            const Json by_kind = {{"full_attention", {{"rope_theta", 500}}}, {"sliding_attention", {{"rope_theta", 50}}}};
+            EXPECT_ERROR(read(decoder(type), {{"rope_parameters", by_kind}}), "rope_parameters", "one for all blocks alike");
+        }
+    }
+
     /// Numbers of transformers 5.23's formula by hand: 1 / (factor 100^(i / 2)).
     void longrope_has_a_set_of_frequencies_for_short_texts_and_one_for_long_ones() {
         const Json longrope = {
