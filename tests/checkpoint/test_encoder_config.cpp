@@ -86,6 +86,11 @@ class TestEncoderConfig : public QObject {
         QVERIFY(sees(on.reach_of(1), Reach::everything, 0) && sees(on.reach_of(2), 4, 0));
         used["layer_types"] = {"sliding_attention", "full_attention", "full_attention", "full_attention"};
         QVERIFY(read(decoder("qwen3"), used).is_local(0) && !read(decoder("qwen3"), used).is_local(3));
+        for (const char* type : {"qwen2", "qwen3"}) {
+            EXPECT_ERROR(read(decoder(type), {{"layer_types", used["layer_types"]}, {"sliding_window", 5}}), "config.json",
+                         "layer_types names sliding_attention, and there is no window for it");
+            EXPECT_ERROR(read(decoder(type), {{"layer_types", used["layer_types"]}, {"use_sliding_window", true}}), "no window for it");
+        }
         used["layer_types"] = {"sliding_attention"};
         EXPECT_ERROR(read(decoder("qwen3"), used), "config.json", "layer_types names 1 blocks, num_hidden_layers 4");
         used["layer_types"] = {"full_attention", "full_attention", "full_attention", "linear_attention"};
