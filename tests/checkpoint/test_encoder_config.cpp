@@ -235,6 +235,26 @@ class TestEncoderConfig : public QObject {
         EXPECT_ERROR(read(decoder("gemma3_text"), {{"rope_scaling", {{"rope_type", "dynamic"}, {"factor", 3}}}}), "dynamic");
     }
 
+    /// As transformers 5.23 does: T5Config sets what config.json says of them over what feed_forward_proj makes them.
+    void t5_computes_with_the_activation_that_is_named_beside_its_projection() {
+        const auto t5 = [](const Json& more) {
+            Json json = {{"model_type", "t5"}, {"num_layers", 2}, {"d_model", 8},   {"num_heads", 2},
+                         {"d_kv", 4},          {"d_ff", 8},       {"vocab_size", 9}};
+            json.update(more);
+            return read(json);
+        };
+        QVERIFY(!t5({}).gated && t5({}).activation == Activation::relu);
+        const EncoderConfig gated = t5({{"feed_forward_proj", "gated-gelu"}});
+        QVERIFY(gated.gated && gated.activation == Activation::gelu_tanh);
+        QVERIFY(t5({{"feed_forward_proj", "gated-silu"}}).activation == Activation::silu);
+        QVERIFY(t5({{"feed_forward_proj", "gelu"}}).activation == Activation::gelu);
+        QVERIFY(t5({{"feed_forward_proj", "gated-gelu"}, {"dense_act_fn", "gelu"}}).activation == Activation::gelu);
+        QVERIFY(t5({{"dense_act_fn", "gelu_new"}}).activation == Activation::gelu_tanh);
+        QVERIFY(t5({{"is_gated_act", true}}).gated && !t5({{"feed_forward_proj", "gated-silu"}, {"is_gated_act", false}}).gated);
+        EXPECT_ERROR(t5({{"dense_act_fn", "tanh"}}), "config.json", "dense_act_fn 'tanh'");
+        EXPECT_ERROR(t5({{"feed_forward_proj", "gated-tanh"}}), "feed_forward_proj", "gated-silu");
+    }
+
     /// transformers 5.23 reads rope_scaling in the place of rope_parameters, with rope_theta from beside it.
     void two_ways_to_say_rotary_positions_are_read_as_transformers_does_or_refused() {
         const Json scaling = {{"rope_type", "linear"}, {"factor", 3}};
