@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
 
@@ -22,7 +23,8 @@ void refuse_other_forms(const Json& config, const std::string& name) {
     const auto type = json_at<std::string>(config, "peft_type", name);
     if (type != "LORA") throw data_error("{}: peft_type is {}; only LORA adapters can be read", name, faceter::quoted(type));
     for (const char* key : {"use_dora", "use_qalora", "use_bdlora", "fan_in_fan_out", "lora_bias", "modules_to_save", "rank_pattern",
-                            "alpha_pattern", "layer_replication", "target_parameters", "trainable_token_indices"}) {
+                            "alpha_pattern", "layer_replication", "target_parameters", "trainable_token_indices", "alora_invocation_tokens",
+                            "arrow_config", "kasa_config", "monteclora_config"}) {
         const Json value = config.contains(key) ? config.at(key) : Json();
         const bool off =
             value.is_null() || (value.is_boolean() && !value.get<bool>()) || ((value.is_object() || value.is_array()) && value.empty());
@@ -34,11 +36,27 @@ void refuse_other_forms(const Json& config, const std::string& name) {
     if (bias != "none") throw data_error("{}: bias is {}; only adapters without trained biases can be read", name, faceter::quoted(bias));
 }
 
+/// PiSSA, OLoRA, CorDA, LoftQ and LoRA-GA begin with a part of the base model's weights, which PEFT takes out of these when it opens the
+/// adapter.
+void refuse_changed_base(const Json& config, const std::string& name) {
+    constexpr std::array<std::string_view, 4> beside_base = {"gaussian", "orthogonal", "eva", "mica"};
+    const Json init = json_or<Json>(config, "init_lora_weights", true, name);
+    const std::string text = init.is_string() ? lowercase_ascii(init.get<std::string>()) : "";
+    if (!init.is_boolean() && std::find(beside_base.begin(), beside_base.end(), text) == beside_base.end())
+        throw data_error(
+            "{}: init_lora_weights is {}, by which PEFT changes the base model's weights as well, which is not supported; save the adapter "
+            "as "
+            "plain LoRA (save_pretrained() with path_initial_model_for_weight_conversion), or merge it into its model with PEFT and use "
+            "that",
+            name, faceter::quoted(init.dump()));
+}
+
 AdapterConfig read_config(const std::filesystem::path& file) {
     const std::string name = file.string();
     const Json json = read_json(file, 1 << 20);
     if (!json.is_object()) throw data_error("{}: is no JSON object", name);
     refuse_other_forms(json, name);
+    refuse_changed_base(json, name);
     AdapterConfig config;
     config.rank = json_at<std::int64_t>(json, "r", name);
     config.alpha = json_at<double>(json, "lora_alpha", name);

@@ -1,5 +1,8 @@
+#include <algorithm>
+
 #include "checkpoint/config_members.h"
 #include "checkpoint/llama_block.h"
+#include "common/error.h"
 
 // Qwen2 (gte-Qwen2): Llama's block with biases on query, key and value; Qwen3 (Qwen3-Embedding): with norms of each head's query and key.
 
@@ -12,6 +15,12 @@ void read_qwen_window(EncoderConfig& c, const Json& config, std::string_view nam
     if (!json_or<bool>(config, "use_sliding_window", false, name)) own.erase("sliding_window");
     read_direction(c, own, name);
     if (const auto named = local_member(c, config, name)) {
+        const bool any = std::find(named->begin(), named->end(), true) != named->end();
+        if (any && !has_window(own))
+            throw data_error(
+                "{}: layer_types names sliding_attention, and there is no window for it (use_sliding_window, sliding_window); give one, or "
+                "name full_attention",
+                name);
         c.local = *named;
     } else if (has_window(own)) {
         const auto first = json_or<std::int64_t>(config, "max_window_layers", 28, name);

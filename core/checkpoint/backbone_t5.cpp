@@ -32,12 +32,11 @@ EncoderConfig read_t5(const Json& config, std::string_view name, const Weights&)
     refuse_unless(projection == "relu" || projection == "gelu" || projection == "silu" || projection == "gated-gelu" ||
                       projection == "gated-silu" || projection == "gated-relu",
                   config, "feed_forward_proj", name, "relu, gelu, silu, gated-gelu, gated-silu or gated-relu");
-    c.gated = projection.starts_with("gated-");
+    const bool gated = projection.starts_with("gated-");
     // "gated-gelu" means the tanh form, for the sake of the first checkpoints that had it.
-    c.activation = projection == "gated-gelu"     ? Activation::gelu_tanh
-                   : projection.ends_with("gelu") ? Activation::gelu
-                   : projection.ends_with("silu") ? Activation::silu
-                                                  : Activation::relu;
+    const std::string usual = projection == "gated-gelu" ? "gelu_new" : projection.substr(gated ? 6 : 0);
+    c.gated = json_or<bool>(config, "is_gated_act", gated, name);  // these go before what feed_forward_proj says
+    c.activation = activation_member(config, "dense_act_fn", name, usual.c_str());
     c.hidden_dropout = c.attention_dropout = probability_member(config, "dropout_rate", name, 0.1);
     EncoderNames& n = c.names;
     n.word = "shared";

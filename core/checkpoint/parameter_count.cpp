@@ -5,6 +5,7 @@
 #include "checkpoint/tokenizer_folder.h"
 #include "common/error.h"
 #include "common/strings.h"
+#include "text/model_words.h"
 
 namespace faceter {
 
@@ -54,14 +55,9 @@ void require_held_by(const EncoderConfig& config, const std::vector<DenseModule>
     require_chain(config, heads, name);
 }
 
-void require_words(const Tokenizer& tokenizer, const EncoderConfig& config, std::string_view name) {
-    if (static_cast<std::int64_t>(tokenizer.vocab_size()) > config.vocab_size)
-        throw data_error(
-            "{}: the tokenizer beside it gives ids up to {} ({}), the model has embeddings for {}; the tokenizer belongs to another model, "
-            "or "
-            "its files name tokens that the model was not resized for",
-            name, tokenizer.vocab_size() - 1, faceter::quoted(tokenizer.id_to_piece(static_cast<int>(tokenizer.vocab_size()) - 1)),
-            config.vocab_size);
+std::unique_ptr<Tokenizer> load_model_tokenizer(const ModelFolder& folder, const EncoderConfig& config, std::string_view name) {
+    return load_tokenizer_for(static_cast<std::size_t>(config.vocab_size), name, tokenizer_home(folder.encoder_folder),
+                              folder.lowercase_first);
 }
 
 namespace {
@@ -75,6 +71,15 @@ std::optional<std::string> remark_on_length(const ModelFolder& folder, const Enc
         folder.folder.string(), folder.max_seq_length, trained);
 }
 
+std::optional<std::string> remark_on_words(const Tokenizer& tokenizer, std::string_view name) {
+    const auto rows = static_cast<int>(tokenizer.vocab_size());
+    const std::string first = tokenizer.id_to_piece(rows);
+    if (first.empty()) return std::nullopt;
+    return fmt::format(
+        "{}: the tokenizer beside it has tokens from {} (id {}) on, and the model embeddings for {}; a text that holds one is refused",
+        name, faceter::quoted(first), rows, rows);
+}
+
 }  // namespace
 
 std::vector<std::string> check_model(const ModelFolder& folder) {
@@ -82,9 +87,10 @@ std::vector<std::string> check_model(const ModelFolder& folder) {
     const Weights weights = folder.weights();
     const EncoderConfig config = EncoderConfig::from_json(folder.config, name, weights);
     require_held_by(config, folder.dense, weights, name);
-    require_words(*load_tokenizer(tokenizer_home(folder.encoder_folder), folder.lowercase_first), config, name);
+    const auto tokenizer = load_model_tokenizer(folder, config, name);
     std::vector<std::string> remarks = config.remarks;
     if (const auto remark = remark_on_length(folder, config)) remarks.push_back(*remark);
+    if (const auto remark = remark_on_words(*tokenizer, name)) remarks.push_back(*remark);
     if (const auto remark = remark_on_home(folder.encoder_folder)) remarks.push_back(*remark);
     return remarks;
 }

@@ -1,4 +1,5 @@
 #pragma once
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,8 +19,8 @@ double parameters_at_least(const EncoderConfig& config);
 /// error that gives both numbers.
 void require_held_by(const EncoderConfig& config, const std::vector<DenseModule>& heads, const Weights& weights, std::string_view name);
 
-/// The model has an embedding for each id that the tokenizer gives. Throws a data error that gives both numbers.
-void require_words(const Tokenizer& tokenizer, const EncoderConfig& config, std::string_view name);
+/// The model's tokenizer, as load_tokenizer_for() gives it for a table of so many words.
+std::unique_ptr<Tokenizer> load_model_tokenizer(const ModelFolder& folder, const EncoderConfig& config, std::string_view name);
 
 /// What can be known of a model without reading its weights: that its family is known, its configuration supported, its files hold as many
 /// values as it speaks of, its layers behind pooling follow from one another, and its tokenizer can be read and is its own. Returns remarks

@@ -140,7 +140,36 @@ void take_original_length(Json& parameters, const Json& config, std::string_view
         parameters.emplace(key, size_member(config, "max_position_embeddings", name, 1));
 }
 
-void read_rotary(EncoderConfig& encoder, const Json& config, std::string_view name, double usual_base) {
+namespace {
+
+bool says_something(const Json& config, const char* member) {
+    return config.contains(member) && config.at(member).is_object() && !config.at(member).empty();
+}
+
+/// As transformers reads blocks that are all of one kind: rope_scaling in the place of rope_parameters, not beside it, and neither by kind.
+Json without_rivals(const Json& config, std::string_view name, double usual_base) {
+    Json plain = config;
+    for (const char* member : {"rope_parameters", "rope_scaling"})
+        if (says_something(config, member))
+            for (const char* kind : {"full_attention", "sliding_attention"})
+                refuse_unless(!says_something(config.at(member), kind), config, member, name, "one for all blocks alike");
+    if (!says_something(config, "rope_scaling") || !says_something(config, "rope_parameters")) return plain;
+    const Json &taken = config.at("rope_scaling"), &left = config.at("rope_parameters");
+    const double base = number_or(taken, "rope_theta", name, number_or(config, "rope_theta", name, usual_base)),
+                 other = number_or(left, "rope_theta", name, base);
+    if (base != other)
+        throw data_error(
+            "{}: rope_scaling stands beside rope_parameters, which transformers then does not read: rope_theta would be {}, not {}; write "
+            "the members of rope_scaling into rope_parameters",
+            name, base, other);
+    plain.erase("rope_parameters");
+    return plain;
+}
+
+}  // namespace
+
+void read_rotary(EncoderConfig& encoder, const Json& given, std::string_view name, double usual_base) {
+    const Json config = without_rivals(given, name, usual_base);
     const char* member = scaling_member(config);
     const std::string type = member ? scaling_type(config.at(member)) : "";
     Json plain = config;

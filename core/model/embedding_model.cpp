@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "checkpoint/parameter_count.h"
-#include "checkpoint/tokenizer_folder.h"
 #include "common/error.h"
 #include "common/hash.h"
 #include "model/device.h"
@@ -25,8 +24,7 @@ std::unique_ptr<EmbeddingModel> without_weights(const ModelFolder& folder, const
     const auto config = EncoderConfig::from_json(model->folder.config, name, weights);
     require_held_by(config, folder.dense, weights, name);
     model->encoders.push_back(std::make_unique<Encoder>(config, folder.dense, at::kFloat, KeptWeights::as_stored));
-    model->tokenizer = load_tokenizer(tokenizer_home(folder.encoder_folder), folder.lowercase_first);
-    require_words(*model->tokenizer, config, name);
+    model->tokenizer = load_model_tokenizer(folder, config, name);
     if (config.length_limit > 0 && config.rotary_dim == 0)
         model->folder.max_seq_length = std::min(model->folder.max_seq_length, static_cast<std::size_t>(config.length_limit));
     model->max_length = model->folder.max_seq_length;

@@ -40,13 +40,14 @@ class Sample {
             std::fill_n(mask_.data_ptr<std::int64_t>() + i * columns, ids.size(), 1);
         }
     }
-    /// Of each text its embedding and its hidden states, in one row each: an export is held against both.
+    /// Of each text its embedding and its hidden states (where it has tokens), in one row each: an export is held against both.
     std::vector<at::Tensor> results(const OnnxRun& run, const OnnxRun::Look& look = {}) const {
         const auto outputs = run({{"input_ids", ids_}, {"attention_mask", mask_}}, look);
         std::vector<at::Tensor> rows;
         for (std::int64_t i = 0; i < ids_.size(0); ++i) {
             rows.push_back(outputs.at("sentence_embedding")[i]);
-            rows.push_back(outputs.at("last_hidden_state")[i].narrow(0, 0, mask_[i].sum().item<std::int64_t>()).flatten());
+            if (const auto tokens = mask_[i].sum().item<std::int64_t>(); tokens > 0)
+                rows.push_back(outputs.at("last_hidden_state")[i].narrow(0, 0, tokens).flatten());
         }
         return rows;
     }

@@ -110,17 +110,18 @@ void read_model(const JsonElement& root, bool byte_chars, std::string_view name,
 
 }  // namespace
 
-PipelineSettings parse_pipeline_json(std::string_view text, std::string_view name) {
+PipelineSettings parse_pipeline_json(std::string_view text, std::string_view name, std::optional<bool> prefix_space) {
     PipelineSettings settings;
     with_json_document(text, name, [&](JsonElement root) {
         read_normalizers(root, name, settings.normalizers);
-        const bool byte_chars = read_pre_tokenizers(root, name, settings.pre_tokenizers);
+        const bool byte_chars = read_pre_tokenizers(root, name, settings.pre_tokenizers, prefix_space);
         read_model(root, byte_chars, name, settings);
         settings.added_tokens = read_added_tokens(root, name);
         settings.special = read_post_processor(root, name);
         settings.truncate_left = truncates_left(root, name);
     });
     settings.description = fmt::format("pipeline 1\n{}", text);
+    if (prefix_space) settings.description += fmt::format("\nprefix space {}", *prefix_space);
     return settings;
 }
 

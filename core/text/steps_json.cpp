@@ -120,13 +120,17 @@ std::unique_ptr<PreTokenizerStep> read_metaspace(const JsonElement& step, std::s
 
 using Steps = std::vector<std::unique_ptr<PreTokenizerStep>>;
 
+void add_byte_level(const JsonElement& step, bool prefix_space, std::string_view name, Steps& steps) {
+    if (prefix_space) steps.push_back(make_prefix_space());
+    if (member_or(step, "use_regex", true, name)) steps.push_back(make_word_split(WordPattern::gpt2, SplitBehavior::isolated, false));
+    steps.push_back(make_byte_chars_pieces());
+}
+
+bool adds_prefix_space(const JsonElement& step, std::string_view name) { return member_or(step, "add_prefix_space", true, name); }
+
 void add_pre_tokenizer(const JsonElement& step, std::string_view name, Steps& steps) {
     const std::string_view type = member_text(step, "type", name);
-    if (type == "ByteLevel") {
-        if (member_or(step, "add_prefix_space", true, name)) steps.push_back(make_prefix_space());
-        if (member_or(step, "use_regex", true, name)) steps.push_back(make_word_split(WordPattern::gpt2, SplitBehavior::isolated, false));
-        return steps.push_back(make_byte_chars_pieces());
-    }
+    if (type == "ByteLevel") return add_byte_level(step, adds_prefix_space(step, name), name, steps);
     if (type == "Metaspace") return steps.push_back(read_metaspace(step, name));
     if (type == "WhitespaceSplit") return steps.push_back(make_whitespace_split());
     if (type == "Whitespace") return steps.push_back(make_whitespace());
@@ -153,15 +157,22 @@ void read_normalizers(const JsonElement& root, std::string_view name, Normalizer
     });
 }
 
-bool read_pre_tokenizers(const JsonElement& root, std::string_view name, Steps& steps) {
+bool read_pre_tokenizers(const JsonElement& root, std::string_view name, Steps& steps, std::optional<bool>& prefix_space) {
     JsonElement pre_tokenizer;
-    if (!find_member(root, "pre_tokenizer", pre_tokenizer)) return false;
-    bool bytes_last = false;
-    for_each_step(pre_tokenizer, "pretokenizers", name, [&](const JsonElement& step) {
-        add_pre_tokenizer(step, name, steps);
-        bytes_last = member_text(step, "type", name) == "ByteLevel";
-        if (steps.size() > max_steps) throw data_error("{}: has more than {} pre_tokenizers", name, max_steps);
-    });
+    const bool any = find_member(root, "pre_tokenizer", pre_tokenizer);
+    if (prefix_space &&
+        (!any || member_text(pre_tokenizer, "type", name) != "ByteLevel" || adds_prefix_space(pre_tokenizer, name) == *prefix_space))
+        prefix_space.reset();
+    if (!any) return false;
+    bool bytes_last = prefix_space.has_value();
+    if (prefix_space)
+        add_byte_level(pre_tokenizer, *prefix_space, name, steps);
+    else
+        for_each_step(pre_tokenizer, "pretokenizers", name, [&](const JsonElement& step) {
+            add_pre_tokenizer(step, name, steps);
+            bytes_last = member_text(step, "type", name) == "ByteLevel";
+            if (steps.size() > max_steps) throw data_error("{}: has more than {} pre_tokenizers", name, max_steps);
+        });
     if (bytes_last) steps.pop_back();
     return bytes_last;
 }

@@ -1,11 +1,14 @@
 #include "text/tokenizer.h"
 
 #include <algorithm>
+#include <array>
+#include <optional>
 
 #include "common/error.h"
 #include "common/file.h"
 #include "common/strings.h"
 #include "text/added_vocabulary.h"
+#include "text/model_words.h"
 #include "text/own_files.h"
 #include "text/pipeline_json.h"
 #include "text/sentencepiece_json.h"
@@ -18,16 +21,26 @@ namespace {
 
 constexpr std::uint64_t max_config_bytes = 16u << 20;
 
-std::unique_ptr<Tokenizer> load_wordpiece_json(std::string_view text, const fs::path& path, bool lowercase_first) {
+LoadedTokenizer with_words(const Vocabulary& vocabulary, const auto& make) {
+    std::size_t words = 0;
+    for (const auto& [piece, id] : vocabulary) words = std::max(words, static_cast<std::size_t>(id) + 1);
+    return {make(), words};
+}
+
+LoadedTokenizer make_wordpiece(WordPieceSettings settings, const fs::path& path) {
+    return with_words(settings.vocabulary, [&] { return std::make_unique<WordPieceTokenizer>(std::move(settings), path.string()); });
+}
+
+LoadedTokenizer load_wordpiece_json(std::string_view text, const fs::path& path, bool lowercase_first) {
     WordPieceSettings settings = parse_wordpiece_json(text, path.string());
     if (const fs::path config = path.parent_path() / "tokenizer_config.json"; fs::exists(config))
         apply_tokenizer_config(read_file(config, max_config_bytes), config.string(), false, settings);
     settings.normalizer.lowercase |= lowercase_first;
     add_named_tokens(path.parent_path(), settings.added_tokens);
-    return std::make_unique<WordPieceTokenizer>(std::move(settings), path.string());
+    return make_wordpiece(std::move(settings), path);
 }
 
-std::unique_ptr<Tokenizer> make_pipeline(PipelineSettings settings, TokenRoles roles, bool lowercase_first) {
+LoadedTokenizer make_pipeline(PipelineSettings settings, TokenRoles roles, bool lowercase_first) {
     guess_roles(roles, [&](std::string_view token) {
         const auto is_it = [&](const AddedToken& added) { return added.content == token; };
         const auto is_piece = [&](const auto& entry) { return entry.first == token; };
@@ -38,12 +51,22 @@ std::unique_ptr<Tokenizer> make_pipeline(PipelineSettings settings, TokenRoles r
     settings.truncate_left = roles.truncate_left.value_or(settings.truncate_left);
     if (lowercase_first) settings.normalizers.add_first(make_lowercase());
     settings.description += fmt::format("\n{} {}", settings.truncate_left, lowercase_first ? "Lowercase" : "false");
-    return std::make_unique<PipelineTokenizer>(std::move(settings));
+    return with_words(settings.vocabulary, [&] { return std::make_unique<PipelineTokenizer>(std::move(settings)); });
 }
 
-std::unique_ptr<Tokenizer> load_pipeline_json(std::string_view text, const fs::path& path, bool lowercase_first) {
-    PipelineSettings settings = parse_pipeline_json(text, path.string());
+/// What those classes of transformers that make their ByteLevel from the configuration alone take for it.
+std::optional<bool> prefix_space_of(const TokenRoles& roles) {
+    std::string_view kind = roles.tokenizer_class;
+    if (kind.ends_with("Fast")) kind.remove_suffix(4);
+    static constexpr std::array<std::string_view, 7> kinds = {"RobertaTokenizer",    "GPT2Tokenizer", "BartTokenizer",
+                                                              "LongformerTokenizer", "LEDTokenizer",  "CodeGenTokenizer",
+                                                              "DebertaTokenizer"};
+    return std::find(kinds.begin(), kinds.end(), kind) == kinds.end() ? std::nullopt : std::optional(roles.add_prefix_space);
+}
+
+LoadedTokenizer load_pipeline_json(std::string_view text, const fs::path& path, bool lowercase_first) {
     const TokenRoles roles = read_token_roles(path.parent_path());
+    PipelineSettings settings = parse_pipeline_json(text, path.string(), prefix_space_of(roles));
     if (add_ends(settings, roles, path.string())) {  // read as a folder written from this one says it: both have one fingerprint
         settings = parse_pipeline_json(with_ends(text, settings), path.string());
         add_ends(settings, roles, path.string());
@@ -52,7 +75,7 @@ std::unique_ptr<Tokenizer> load_pipeline_json(std::string_view text, const fs::p
     return make_pipeline(std::move(settings), roles, lowercase_first);
 }
 
-std::unique_ptr<Tokenizer> load_sentencepiece(const fs::path& path, bool lowercase_first) {
+LoadedTokenizer load_sentencepiece(const fs::path& path, bool lowercase_first) {
     TokenRoles roles = read_token_roles(path.parent_path());
     const auto unnamed = [](const std::string& token) { return token.empty(); };
     // mDeBERTa's tokenizer_config.json names neither class nor tokens.
@@ -60,7 +83,7 @@ std::unique_ptr<Tokenizer> load_sentencepiece(const fs::path& path, bool lowerca
     return make_pipeline(read_sentencepiece_tokenizer(read_file(path, max_tokenizer_bytes), path, roles), roles, lowercase_first);
 }
 
-std::unique_ptr<Tokenizer> load_byte_level(const fs::path& path, bool lowercase_first) {
+LoadedTokenizer load_byte_level(const fs::path& path, bool lowercase_first) {
     const fs::path folder = path.parent_path(), merges = folder / "merges.txt";
     if (!fs::exists(merges)) throw data_error("{}: has no merges.txt beside it; a byte-level BPE needs both", path.string());
     const TokenRoles roles = read_token_roles(folder);
@@ -69,19 +92,19 @@ std::unique_ptr<Tokenizer> load_byte_level(const fs::path& path, bool lowercase_
         lowercase_first);
 }
 
-std::unique_ptr<Tokenizer> load_wordpiece_vocabulary(const fs::path& path, bool lowercase_first) {
+LoadedTokenizer load_wordpiece_vocabulary(const fs::path& path, bool lowercase_first) {
     WordPieceSettings settings = parse_wordpiece_vocabulary(read_file(path, max_tokenizer_bytes), path.string());
     if (const fs::path config = path.parent_path() / "tokenizer_config.json"; fs::exists(config))
         apply_tokenizer_config(read_file(config, max_config_bytes), config.string(), true, settings);
     add_bert_specials(settings, path.string());
     settings.normalizer.lowercase |= lowercase_first;
-    return std::make_unique<WordPieceTokenizer>(std::move(settings), path.string());
+    return make_wordpiece(std::move(settings), path);
 }
 
 /// The kinds of tokenizer.json that can be read. To add one, write its loader and name it here.
 struct Kind {
     std::string_view name;
-    std::unique_ptr<Tokenizer> (*load)(std::string_view text, const fs::path& path, bool lowercase_first);
+    LoadedTokenizer (*load)(std::string_view text, const fs::path& path, bool lowercase_first);
 };
 constexpr Kind kinds[] = {{"WordPiece", load_wordpiece_json},
                           {"WordPiece of steps", load_pipeline_json},
@@ -91,7 +114,7 @@ constexpr Kind kinds[] = {{"WordPiece", load_wordpiece_json},
 /// What a folder without tokenizer.json may have, in the order in which it is looked for.
 struct OwnFile {
     const char* name;
-    std::unique_ptr<Tokenizer> (*load)(const fs::path& path, bool lowercase_first);
+    LoadedTokenizer (*load)(const fs::path& path, bool lowercase_first);
 };
 constexpr OwnFile own_files[] = {{"vocab.txt", load_wordpiece_vocabulary}, {"sentencepiece.bpe.model", load_sentencepiece},
                                  {"spiece.model", load_sentencepiece},     {"tokenizer.model", load_sentencepiece},
@@ -106,7 +129,7 @@ const OwnFile* own_file_in(const fs::path& folder) {
 
 }  // namespace
 
-std::unique_ptr<Tokenizer> load_tokenizer(const fs::path& model_folder, bool lowercase_first) {
+LoadedTokenizer load_with_words(const fs::path& model_folder, bool lowercase_first) {
     if (const fs::path path = model_folder / "tokenizer.json"; fs::exists(path)) {
         const std::string text = read_file(path, max_tokenizer_bytes);
         const std::string found = tokenizer_json_kind(text, path.string());
@@ -120,6 +143,10 @@ std::unique_ptr<Tokenizer> load_tokenizer(const fs::path& model_folder, bool low
         "model "
         "folder has one of them beside its config.json",
         model_folder.string());
+}
+
+std::unique_ptr<Tokenizer> load_tokenizer(const fs::path& model_folder, bool lowercase_first) {
+    return load_with_words(model_folder, lowercase_first).tokenizer;
 }
 
 std::optional<std::filesystem::path> lone_sentencepiece_model(const std::filesystem::path& folder) {

@@ -1,6 +1,7 @@
 #include "text/tokenizer_files.h"
 
 #include <algorithm>
+#include <array>
 
 #include "common/error.h"
 #include "common/json.h"
@@ -44,10 +45,15 @@ void take_bert_flags(const Element& config, std::string_view name, BertNormalize
     normalizer.handle_chinese_chars = member_or(config, "tokenize_chinese_chars", true, name);
 }
 
+/// Those of transformers that make BERT's normaliser from their flags.
 bool names_bert_tokenizer(const Element& config, std::string_view name) {
+    static constexpr std::array<std::string_view, 9> kinds = {"Bert",        "DistilBert", "MPNet",  "Electra", "MobileBert",
+                                                              "SqueezeBert", "LayoutLM",   "Funnel", "Lxmert"};
     std::string_view kind = member_or(config, "tokenizer_class", std::string_view(), name);
     if (kind.ends_with("Fast")) kind.remove_suffix(4);
-    return kind == "BertTokenizer" || kind == "DistilBertTokenizer";
+    if (!kind.ends_with("Tokenizer")) return false;
+    kind.remove_suffix(9);
+    return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
 }
 
 }  // namespace

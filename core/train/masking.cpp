@@ -5,6 +5,7 @@
 
 #include "common/error.h"
 #include "common/random.h"
+#include "common/strings.h"
 #include "experiment/builtin_settings.h"
 
 namespace faceter {
@@ -44,6 +45,9 @@ MaskVocabulary::MaskVocabulary(const Tokenizer& tokenizer)
         throw data_error(
             "the model's tokenizer has no mask token, which masked-language modelling needs; name one as mask_token in its "
             "tokenizer_config.json");
+    if (tokens.mask >= size)
+        throw data_error("the tokenizer's mask token {} has id {}, and the model has embeddings for {}; resize the model for it",
+                         faceter::quoted(tokenizer.id_to_piece(tokens.mask)), tokens.mask, size);
     for (const int id : {tokens.pad, tokens.unk, tokens.cls, tokens.sep, tokens.mask})
         if (id >= 0) special.insert(id);
     if (size <= static_cast<std::int64_t>(special.size())) throw data_error("the model's tokenizer has no tokens but special ones");

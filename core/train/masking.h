@@ -19,7 +19,7 @@ struct MaskingSettings {
 struct MaskVocabulary {
     std::int64_t mask = 0, size = 0;
     std::set<std::int64_t> special;  ///< never guessed, never put in place of another
-    /// Errors (data): a tokenizer without a mask token.
+    /// Errors (data): a tokenizer without a mask token, or one that the model has no embedding for.
     explicit MaskVocabulary(const Tokenizer& tokenizer);
     MaskVocabulary() = default;
 };

@@ -38,6 +38,15 @@ class TestAdapterFolder : public QObject {
         QCOMPARE(opened.config.scale(), 4.0);
     }
 
+    void a_beginning_that_leaves_the_base_as_it_is_is_read() {
+        for (const Json& init : {Json(true), Json(false), Json(nullptr), Json("gaussian"), Json("orthogonal"), Json("eva")}) {
+            Json config = plain();
+            config["init_lora_weights"] = init;
+            write(config, one_layer());
+            QCOMPARE(AdapterFolder::open(folder_.path()).config.scale(), 4.0);
+        }
+    }
+
     void rank_stabilised_adapters_scale_by_the_root_of_the_rank() {
         Json config = plain();
         config["use_rslora"] = true;
@@ -59,6 +68,14 @@ class TestAdapterFolder : public QObject {
                                         << "{\"query\": 4}";
         QTest::newRow("further modules") << "modules_to_save"
                                          << "[\"pooler\"]";
+        QTest::newRow("pissa") << "init_lora_weights"
+                               << "\"pissa_niter_16\"";
+        QTest::newRow("olora") << "init_lora_weights"
+                               << "\"olora\"";
+        QTest::newRow("loftq") << "init_lora_weights"
+                               << "\"loftq\"";
+        QTest::newRow("activated later") << "alora_invocation_tokens"
+                                         << "[5, 6]";
         QTest::newRow("rank") << "r"
                               << "0";
         QTest::newRow("rank of a bomb") << "r"

@@ -86,6 +86,11 @@ class TestEncoderConfig : public QObject {
         QVERIFY(sees(on.reach_of(1), Reach::everything, 0) && sees(on.reach_of(2), 4, 0));
         used["layer_types"] = {"sliding_attention", "full_attention", "full_attention", "full_attention"};
         QVERIFY(read(decoder("qwen3"), used).is_local(0) && !read(decoder("qwen3"), used).is_local(3));
+        for (const char* type : {"qwen2", "qwen3"}) {
+            EXPECT_ERROR(read(decoder(type), {{"layer_types", used["layer_types"]}, {"sliding_window", 5}}), "config.json",
+                         "layer_types names sliding_attention, and there is no window for it");
+            EXPECT_ERROR(read(decoder(type), {{"layer_types", used["layer_types"]}, {"use_sliding_window", true}}), "no window for it");
+        }
         used["layer_types"] = {"sliding_attention"};
         EXPECT_ERROR(read(decoder("qwen3"), used), "config.json", "layer_types names 1 blocks, num_hidden_layers 4");
         used["layer_types"] = {"full_attention", "full_attention", "full_attention", "linear_attention"};
@@ -228,6 +233,49 @@ class TestEncoderConfig : public QObject {
         EXPECT_ERROR(read(decoder("qwen3"), {{"head_dim", 2}, {"rope_scaling", {{"rope_type", "dynamic"}, {"factor", 3}}}}),
                      "these have 2");
         EXPECT_ERROR(read(decoder("gemma3_text"), {{"rope_scaling", {{"rope_type", "dynamic"}, {"factor", 3}}}}), "dynamic");
+    }
+
+    /// As transformers 5.23 does: T5Config sets what config.json says of them over what feed_forward_proj makes them.
+    void t5_computes_with_the_activation_that_is_named_beside_its_projection() {
+        const auto t5 = [](const Json& more) {
+            Json json = {{"model_type", "t5"}, {"num_layers", 2}, {"d_model", 8},   {"num_heads", 2},
+                         {"d_kv", 4},          {"d_ff", 8},       {"vocab_size", 9}};
+            json.update(more);
+            return read(json);
+        };
+        QVERIFY(!t5({}).gated && t5({}).activation == Activation::relu);
+        const EncoderConfig gated = t5({{"feed_forward_proj", "gated-gelu"}});
+        QVERIFY(gated.gated && gated.activation == Activation::gelu_tanh);
+        QVERIFY(t5({{"feed_forward_proj", "gated-silu"}}).activation == Activation::silu);
+        QVERIFY(t5({{"feed_forward_proj", "gelu"}}).activation == Activation::gelu);
+        QVERIFY(t5({{"feed_forward_proj", "gated-gelu"}, {"dense_act_fn", "gelu"}}).activation == Activation::gelu);
+        QVERIFY(t5({{"dense_act_fn", "gelu_new"}}).activation == Activation::gelu_tanh);
+        QVERIFY(t5({{"is_gated_act", true}}).gated && !t5({{"feed_forward_proj", "gated-silu"}, {"is_gated_act", false}}).gated);
+        EXPECT_ERROR(t5({{"dense_act_fn", "tanh"}}), "config.json", "dense_act_fn 'tanh'");
+        EXPECT_ERROR(t5({{"feed_forward_proj", "gated-tanh"}}), "feed_forward_proj", "gated-silu");
+    }
+
+    /// transformers 5.23 reads rope_scaling in the place of rope_parameters, with rope_theta from beside it.
+    void two_ways_to_say_rotary_positions_are_read_as_transformers_does_or_refused() {
+        const Json scaling = {{"rope_type", "linear"}, {"factor", 3}};
+        for (const char* type : {"llama", "qwen3", "mistral", "eurobert"}) {
+            const auto both = [&](const Json& more) {
+                Json members = {{"rope_scaling", scaling}};
+                members.update(more);
+                return read(decoder(type), members).rotary;
+            };
+            const Rotary wanted = both({{"rope_theta", 500}});
+            const Json yarn = {{"rope_type", "yarn"}, {"factor", 4}, {"rope_theta", 500}, {"attention_factor", 2}};
+            QVERIFY(wanted.base == 500 && wanted.stretch == 3);
+            QVERIFY(both({{"rope_theta", 500}, {"rope_parameters", yarn}}) == wanted);
+            QVERIFY(both({{"rope_theta", 500}, {"rope_parameters", {{"rope_type", "dynamic"}, {"factor", 2}}}}) == wanted);
+            QVERIFY(both({{"rope_theta", 500}, {"rope_parameters", Json::object()}}) == wanted);
+            EXPECT_ERROR(both({{"rope_theta", 77}, {"rope_parameters", {{"rope_theta", 500}}}}),
+                         "rope_scaling stands beside rope_parameters", "rope_theta would be 77, not 500");
+            EXPECT_ERROR(both({{"rope_theta", nullptr}, {"rope_parameters", {{"rope_theta", 500}}}}), "would be 10000, not 500");
+            const Json by_kind = {{"full_attention", {{"rope_theta", 500}}}, {"sliding_attention", {{"rope_theta", 50}}}};
+            EXPECT_ERROR(read(decoder(type), {{"rope_parameters", by_kind}}), "rope_parameters", "one for all blocks alike");
+        }
     }
 
     /// Numbers of transformers 5.23's formula by hand: 1 / (factor 100^(i / 2)).

@@ -378,6 +378,21 @@ class TestStartModels : public QObject {
         HAS(outcome.err, said.toStdString());
     }
 
+    void tokens_that_the_model_was_not_resized_for_are_told_and_refuse_no_folder() {
+        NEED_SHARED();
+        const TemporaryDirectory folder;
+        const fs::path model = folder.path() / "model";
+        fs::copy(shared_folder() / "fixtures/bert", model, fs::copy_options::recursive);
+        const auto rows = read_json(model / "config.json").at("vocab_size").get<int>();
+        Json config = read_json(model / "tokenizer_config.json");
+        config["extra_special_tokens"] = {"[X1]"};
+        write_file_atomic(model / "tokenizer_config.json", config.dump());
+        const Outcome outcome = check(model, "dense");
+        QVERIFY2(outcome.code == 0, outcome.err.c_str());
+        HAS(outcome.out + outcome.err, "'[X1]' (id " + std::to_string(rows) + ") on, and the model embeddings for " + std::to_string(rows) +
+                                           "; a text that holds one is refused");
+    }
+
     void a_limit_on_a_batch_is_refused_in_several_processes() {
         NEED_SHARED();
         const fs::path model = shared_folder() / "fixtures/bert";

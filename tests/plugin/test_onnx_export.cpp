@@ -131,6 +131,23 @@ class TestOnnxExport : public QObject {
         QCOMPARE(int8.at("kept_in_float32"), Json(files.int8->kept));
         QCOMPARE(int8.at("weights").get<std::size_t>(), files.int8->num_weights);
     }
+    void a_text_without_tokens_has_no_hidden_states_to_lose() {
+        for (const char* name : {"bert", "qwen3_bidirectional"}) {
+            const TemporaryDirectory folder, out;
+            const fs::path bare = folder.path() / "bare";
+            fs::copy(shared_folder() / "fixtures" / name, bare, fs::copy_options::recursive);
+            Json tokenizer = read_json(bare / "tokenizer.json");
+            tokenizer["post_processor"] = nullptr;
+            write_file_atomic(bare / "tokenizer.json", tokenizer.dump());
+            const auto model = EmbeddingModel::open(ModelFolder::open(bare));
+            QCOMPARE(model->tokenizer->num_special(), std::size_t{0});
+            write_onnx_model(out.path(), *model, both_forms_);
+            for (const OnnxForm form : both_forms_) {
+                const ExportDifference difference = OnnxCheck(*model, {}).by_faceter(out.path(), form);
+                QVERIFY2(difference.smallest_cosine >= onnx_limits(form).smallest_cosine, difference.sentence().c_str());
+            }
+        }
+    }
     void minilm_in_int8_stays_off_the_limit() {
         NEED_MINILM();
         const auto model = EmbeddingModel::open(ModelFolder::open(minilm_folder()));

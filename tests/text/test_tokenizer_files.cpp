@@ -161,7 +161,38 @@ class TestTokenizerFiles : public QObject {
         QCOMPARE(ids_with(R"({"tokenizer_class": "DistilBertTokenizerFast", "do_lower_case": false})", true), kept);
         QCOMPARE(ids_with(R"({"tokenizer_class": "PreTrainedTokenizerFast", "do_lower_case": false})", true), lowered);
         QCOMPARE(ids_with(R"({"tokenizer_class": "BertTokenizer"})", false), lowered);
+        for (const std::string name : {"MPNet", "Electra", "MobileBert", "SqueezeBert", "LayoutLM", "Funnel", "Lxmert"})
+            QCOMPARE(ids_with((R"({"do_lower_case": false, "tokenizer_class": ")" + name + R"(Tokenizer"})").c_str(), true), kept);
+        QCOMPARE(ids_with(R"({"tokenizer_class": "ConvBertTokenizer", "do_lower_case": false})", true), lowered);
         QCOMPARE(ids_with(R"({"do_lower_case": true})", false), kept);
+    }
+    /// As transformers 5.23 cuts "a a": a space before the text is the configuration's to say, or none.
+    void a_byte_level_class_takes_the_space_before_a_text_from_its_configuration() {
+        const auto ids_with = [](const char* config, bool prefix, bool alone = true) {
+            Json json = small_tokenizer_json();
+            json["normalizer"] = json["post_processor"] = nullptr;
+            json["added_tokens"] = Json::array();
+            json["model"] = Json::parse(R"({"type": "BPE", "merges": ["Ġ a"], "vocab": {"a": 0, "Ġ": 1, "Ġa": 2}})");
+            json["pre_tokenizer"] = {{"type", "ByteLevel"}, {"add_prefix_space", prefix}, {"use_regex", true}};
+            if (!alone) json["pre_tokenizer"] = {{"type", "Sequence"}, {"pretokenizers", {json["pre_tokenizer"]}}};
+            TokenizerFolder folder(json);
+            const std::string own = folder.load()->fingerprint();
+            folder.write("tokenizer_config.json", config);
+            const auto tokenizer = folder.load();
+            const std::vector<std::int32_t> ids = encode(*tokenizer, "a a"), spaced{2, 2}, plain{0, 2};
+            if ((ids == spaced) != prefix && tokenizer->fingerprint() == own) throw std::runtime_error("one fingerprint of other ids");
+            return ids == spaced ? 1 : ids == plain ? 0 : -1;
+        };
+        for (const std::string name : {"RobertaTokenizer", "GPT2TokenizerFast", "BartTokenizer", "LongformerTokenizer", "LEDTokenizer",
+                                       "CodeGenTokenizer", "DebertaTokenizerFast"})
+            for (const bool prefix : {false, true}) {
+                const std::string config = R"({"tokenizer_class": ")" + name + '"';
+                QCOMPARE(ids_with((config + "}").c_str(), prefix), 0);
+                QCOMPARE(ids_with((config + R"(, "add_prefix_space": true})").c_str(), prefix), 1);
+                QCOMPARE(ids_with((config + R"(, "add_prefix_space": false})").c_str(), prefix), 0);
+            }
+        QCOMPARE(ids_with(R"({"tokenizer_class": "PreTrainedTokenizerFast", "add_prefix_space": true})", false), 0);
+        QCOMPARE(ids_with(R"({"tokenizer_class": "RobertaTokenizer", "add_prefix_space": true})", false, false), 0);
     }
     void a_sequence_of_post_processors_has_one_that_adds_tokens() {
         Json json = small_tokenizer_json();

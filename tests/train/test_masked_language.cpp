@@ -6,6 +6,7 @@
 #include "support/checkout.h"
 #include "support/tensors.h"
 #include "support/test.h"
+#include "text/model_words.h"
 #include "train/masking.h"
 #include "train/segments.h"
 #include "train/token_objective.h"
@@ -257,6 +258,17 @@ class TestMaskedLanguage : public QObject {
         const auto a = bench.objective.parameters(), b = next.parameters();
         for (std::size_t i = 0; i < a.size(); ++i) QVERIFY(at::equal(a[i].tensor.detach(), b[i].tensor));
         QVERIFY(MaskedLanguage(Json::object()).attach(*bench.model, 5, folder.path() / "none").find("fresh") != std::string::npos);
+    }
+    void a_mask_token_without_an_embedding_is_refused() {
+        NEED_SHARED();
+        TemporaryDirectory folder;
+        fs::copy_file(shared_folder() / "fixtures/bert/tokenizer.json", folder.path() / "tokenizer.json");
+        write_file_atomic(folder.path() / "tokenizer_config.json", R"({"mask_token": "[HIDE]"})");
+        const std::size_t words = load_tokenizer(folder.path())->vocab_size() - 1;
+        QCOMPARE(MaskVocabulary(*load_tokenizer_for(words + 1, "config.json", folder.path(), false)).mask,
+                 static_cast<std::int64_t>(words));
+        EXPECT_ERROR(MaskVocabulary(*load_tokenizer_for(words, "config.json", folder.path(), false)),
+                     "the tokenizer's mask token '[HIDE]' has id " + std::to_string(words));
     }
     void loss_and_gradients_equal_transformers() {
         NEED_SHARED();

@@ -283,6 +283,19 @@ class TestServe : public QObject {
         QVERIFY(!Json::parse(answer.body).at("error").at("message").get<std::string>().empty());
         QCOMPARE(server_->embeddings({{"input", "a cat"}}).status, 200);
     }
+    void a_text_with_a_token_that_the_model_has_no_embedding_for_is_answered_400() {
+        const TemporaryDirectory folder;
+        fs::copy(tiny_model(), folder.path() / "model", fs::copy_options::recursive);
+        const fs::path file = folder.path() / "model/tokenizer_config.json";
+        Json config = read_json(file);
+        config["extra_special_tokens"] = {"[X1]"};
+        write_file_atomic(file, config.dump());
+        const Server server({}, QProcessEnvironment::systemEnvironment(), (folder.path() / "model").string());
+        const HttpAnswer refused = server.embeddings({{"input", {"a cat", "a [X1]"}}});
+        QCOMPARE(refused.status, 400);
+        QVERIFY2(refused.body.find("has the token '[X1]' (id ") != std::string::npos, refused.body.c_str());
+        compare(rows_in(server.embeddings({{"input", "a cat"}})), expected({"a cat"}));
+    }
     void what_is_no_http_is_answered_400_or_closed() {
         HttpClient client(server_->port);
         client.send("this is no request\r\n\r\n");

@@ -113,6 +113,8 @@ bool EmbeddingService::take_new() {
         if (job->gone()) continue;
         try {
             if (const std::string problem = tokenise(*job); !problem.empty()) finish(job, {413, problem, {}, 0});
+        } catch (const Error& error) {  // a text that the model cannot read
+            finish(job, {400, error.what(), {}, 0});
         } catch (const std::exception& error) {
             finish(job, {500, error.what(), {}, 0});
         }
