@@ -108,6 +108,20 @@ class TestFullDisk : public QObject {
         set_file_fault_hook(nullptr);
         QCOMPARE(std::distance(fs::directory_iterator(folder.path() / "runs"), {}), std::ptrdiff_t{1});
     }
+    void a_run_that_cannot_be_begun_takes_no_name() {
+        const TemporaryDirectory folder;
+        const RunDirectory run = sample_run(folder.path());
+        for (const char* file : {"experiment.yaml", "run.json"}) {
+            set_file_fault_hook([file](FileOperation operation, const fs::path& path) {
+                return operation == FileOperation::write && path.string().find(file) != std::string::npos ? ENOSPC : 0;
+            });
+            EXPECT_ERROR(RunDirectory::create_like(folder.path(), run), "No space left on device");
+            set_file_fault_hook(nullptr);
+        }
+        const std::string first = run.info().name, second = RunDirectory::create_like(folder.path(), run).info().name;
+        QVERIFY(first.ends_with("-1"));
+        QCOMPARE(second, first.substr(0, first.size() - 1) + "2");
+    }
 };
 
 FACETER_TEST(TestFullDisk)
