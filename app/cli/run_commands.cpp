@@ -281,8 +281,7 @@ int resume(const RunOptions& options) {
             code = std::max(code, resume_elsewhere(project, read_profile(name), runs, options.start));
             continue;
         }
-        prepare_resume(runs);
-        code = std::max(code, start_runs(project, runs, options.start));
+        code = std::max(code, start_runs(project, runs, options.start, runs));
     }
     return code;
 }
@@ -364,10 +363,10 @@ void take_over_runs(const std::vector<RunDirectory>& runs) {
     }
 }
 
-int start_runs(const Project& project, const std::vector<RunDirectory>& runs, const StartOptions& options) {
-    const Queue queue = Queue::create(project, runs, options.jobs, options.devices);
+int start_runs(const Project& project, const std::vector<RunDirectory>& runs, const StartOptions& options,
+               const std::vector<RunDirectory>& resumed) {
     install_stop_handlers();
-    start_supervisor(queue);
+    const Queue queue = start_queue(project, runs, options.jobs, options.devices, resumed);
     if (options.detach) {
         if (options.json) print_json(ids_json(runs));
         for (const RunDirectory& run : runs)

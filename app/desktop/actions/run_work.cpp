@@ -15,8 +15,9 @@ namespace faceter::desktop {
 namespace {
 
 /// A supervisor of their own, on this machine.
-void startHere(const Project& project, const std::vector<RunDirectory>& runs, const LaunchPlace& place = {}) {
-    start_supervisor(Queue::create(project, runs, place.jobs, place.devices));
+void startHere(const Project& project, const std::vector<RunDirectory>& runs, const LaunchPlace& place = {},
+               const std::vector<RunDirectory>& resumed = {}) {
+    start_queue(project, runs, place.jobs, place.devices, resumed);
 }
 
 QStringList idsOf(const std::vector<RunDirectory>& runs) {
@@ -110,8 +111,7 @@ void resumeRuns(const std::filesystem::path& folder, const QStringList& runs) {
     const Project project(folder, false);
     for (const auto& [profile, group] : destinations_of(openRuns(folder, runs), "")) {
         if (profile.empty()) {
-            prepare_resume(group);
-            startHere(project, group);
+            startHere(project, group, {}, group);
         } else {
             resume_through(project, read_profile(profile), group);
         }
