@@ -63,6 +63,30 @@ class TestFullDisk : public QObject {
         QVERIFY(fs::exists(queue / "done/gone"));
         QVERIFY(fs::exists(queue / "ended"));
     }
+    void a_run_that_fills_the_disk_says_so() {
+        const TemporaryDirectory folder, small;
+        const RunDirectory run = sample_run(folder.path());
+        const std::string project = folder.path().string(), place = small.path().string(), queue = "/queue/q-abcdef";
+        make_directories(project + queue + "/done");
+        write_file_atomic(project + queue + "/queue.json",
+                          Json{{"runs", {place + "/runs/" + run.info().id}}, {"worker", place + "/worker"}}.dump());
+        write_file_atomic(project + "/worker",
+                          "#!/bin/sh\nmkdir \"$2/journal/1\"\ncat /dev/zero > \"$2/fill\"\ncat /dev/zero > \"$2/more\"\nexit 5\n");
+        fs::permissions(project + "/worker", fs::perms(0700));
+        const auto on_a_small_disk = [&](const std::string& then) {
+            return packaging::run("unshare", {"--map-root-user", "--mount", "sh", "-c",
+                                              packaging::text("mount -t tmpfs -o size=4m tmpfs '" + place + "' && " + then)});
+        };
+        if (on_a_small_disk("true").code != 0) QSKIP("this machine lets nobody mount a small disk (unshare)");
+        const auto supervised =
+            on_a_small_disk("cp -a '" + project + "/.' '" + place + "' && '" FACETER_BINARY_DIR "/bin/faceter' supervise '" + place +
+                            queue + "'; cd '" + place + queue + "' && cat done/* ../../runs/*/journal/1/exit.json && ls");
+        const std::string said = supervised.output.toStdString();
+        HAS(said, "5\n");
+        HAS(said, "the disk of " + place + "/runs/" + run.info().id + " is full; free some space");
+        HAS(said, "ended\n");
+        QVERIFY2(said.find("room") == std::string::npos, said.c_str());
+    }
     void a_report_that_cannot_be_written_is_refused_before_the_work() {
         const TemporaryDirectory folder;
         sample_run(folder.path());  // has no scores: the work would fail
