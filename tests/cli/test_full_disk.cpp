@@ -1,4 +1,5 @@
 #include "cli/program.h"
+#include "launch/elsewhere.h"
 #include "packaging/command.h"
 #include "store/store.h"
 #include "support/checkout.h"
@@ -131,6 +132,23 @@ class TestFullDisk : public QObject {
         EXPECT_ERROR(RunDirectory::create_like(folder.path(), run), "No space left on device");
         set_file_fault_hook(nullptr);
         QCOMPARE(std::distance(fs::directory_iterator(folder.path() / "runs"), {}), std::ptrdiff_t{1});
+    }
+    void where_one_of_several_runs_cannot_be_made_none_stays() {
+        const TemporaryDirectory folder;
+        const Project project(folder.path(), true);
+        const Experiment experiment = parse_sample();
+        int made = 0;
+        set_file_fault_hook([&made](FileOperation operation, const fs::path& path) {
+            return operation == FileOperation::rename && path.filename() == "experiment.yaml" && ++made == 3 ? ENOSPC : 0;
+        });
+        const auto make = [&](std::vector<RunDirectory>& runs) {
+            for (const ResolvedRun& run : experiment.runs()) runs.push_back(RunDirectory::create(folder.path(), experiment, run, false));
+        };
+        EXPECT_ERROR(make_all_or_none(project, make), "No space left on device");
+        set_file_fault_hook(nullptr);
+        QCOMPARE(made, 3);
+        QVERIFY(project.run_ids().empty());
+        QCOMPARE(make_all_or_none(project, make).size(), experiment.runs().size());
     }
     void a_run_that_cannot_be_begun_takes_no_name() {
         const TemporaryDirectory folder;

@@ -36,9 +36,10 @@ std::vector<RunDirectory> launchHere(const Project& project, const Experiment& e
     experiment.check_files();
     check_processes(experiment, Catalogue::load(plugin_folders()), place.devices);
     worker_program();
-    std::vector<RunDirectory> runs;
-    for (const ResolvedRun* run : chosen_runs(experiment, place.only))
-        runs.push_back(RunDirectory::create(project.folder(), experiment, *run, smoke));
+    const std::vector<RunDirectory> runs = make_all_or_none(project, [&](std::vector<RunDirectory>& made) {
+        for (const ResolvedRun* run : chosen_runs(experiment, place.only))
+            made.push_back(RunDirectory::create(project.folder(), experiment, *run, smoke));
+    });
     keepForecasts(runs, place);
     startHere(project, runs, place);
     return runs;
