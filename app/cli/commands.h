@@ -93,8 +93,9 @@ struct StartOptions {
     int jobs = 1, devices = 1;  ///< runs at a time; processes of each
     bool detach = false, json = false;
 };
-/// Follows the new runs, ingests, and prints their summary (run, resume, rerun).
-int start_runs(const Project& project, const std::vector<RunDirectory>& runs, const StartOptions& options);
+/// Starts the runs, of which some may go on (start_queue), follows them, ingests, and prints their summary (run, resume, rerun).
+int start_runs(const Project& project, const std::vector<RunDirectory>& runs, const StartOptions& options,
+               const std::vector<RunDirectory>& resumed = {});
 /// --take-over, of commands that need runs to stand still.
 void add_take_over_option(CLI::App& command, bool& take_over);
 /// Asks about each run that is silent, on a terminal, and gives its process up. Usage error where the answer is no.

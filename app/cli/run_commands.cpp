@@ -77,9 +77,9 @@ Json ids_json(const std::vector<RunDirectory>& runs) {
 std::vector<RunDirectory> make_runs(const Project& project, const Experiment& experiment, const RunOptions& options) {
     const std::vector<const ResolvedRun*> chosen = chosen_runs(experiment, options.only);
     Store store(project.folder());
-    std::vector<RunDirectory> runs;
-    for (const ResolvedRun* run : chosen) runs.push_back(RunDirectory::create(project.folder(), experiment, *run, options.smoke));
-    return runs;
+    return make_all_or_none(project, [&](std::vector<RunDirectory>& runs) {
+        for (const ResolvedRun* run : chosen) runs.push_back(RunDirectory::create(project.folder(), experiment, *run, options.smoke));
+    });
 }
 
 int run_staged(const Catalogue& catalogue, const RunOptions& options) {
@@ -87,9 +87,8 @@ int run_staged(const Catalogue& catalogue, const RunOptions& options) {
     worker_program();
     const Project project(options.project, true);
     const Store store(project.folder());
-    std::vector<RunDirectory> runs;
-    create_staged_runs(project, staged, runs);
-    return start_runs(project, runs, options.start);
+    const auto make = [&](std::vector<RunDirectory>& runs) { create_staged_runs(project, staged, runs); };
+    return start_runs(project, make_all_or_none(project, make), options.start);
 }
 
 int run_experiment(const Cli& cli, const RunOptions& options) {
@@ -281,8 +280,7 @@ int resume(const RunOptions& options) {
             code = std::max(code, resume_elsewhere(project, read_profile(name), runs, options.start));
             continue;
         }
-        prepare_resume(runs);
-        code = std::max(code, start_runs(project, runs, options.start));
+        code = std::max(code, start_runs(project, runs, options.start, runs));
     }
     return code;
 }
@@ -298,8 +296,9 @@ int rerun(const RunOptions& options) {
         if (const auto launch = read_launch(run); launch && launch->launcher == "ssh")
             throw usage_error("{} ran where profile '{}' leads, and so do its paths; 'faceter submit' starts its experiment there anew",
                               run.info().shown_name(), launch->profile);
-    std::vector<RunDirectory> runs;
-    for (const RunDirectory& run : named) runs.push_back(RunDirectory::create_like(project.folder(), run));
+    const std::vector<RunDirectory> runs = make_all_or_none(project, [&](std::vector<RunDirectory>& made) {
+        for (const RunDirectory& run : named) made.push_back(RunDirectory::create_like(project.folder(), run));
+    });
     if (profile.empty()) return start_runs(project, runs, options.start);
     const Profile through = read_profile(profile);
     submit_to_slurm(project, through, runs);
@@ -364,10 +363,10 @@ void take_over_runs(const std::vector<RunDirectory>& runs) {
     }
 }
 
-int start_runs(const Project& project, const std::vector<RunDirectory>& runs, const StartOptions& options) {
-    const Queue queue = Queue::create(project, runs, options.jobs, options.devices);
+int start_runs(const Project& project, const std::vector<RunDirectory>& runs, const StartOptions& options,
+               const std::vector<RunDirectory>& resumed) {
     install_stop_handlers();
-    start_supervisor(queue);
+    const Queue queue = start_queue(project, runs, options.jobs, options.devices, resumed);
     if (options.detach) {
         if (options.json) print_json(ids_json(runs));
         for (const RunDirectory& run : runs)

@@ -37,8 +37,7 @@ int run_study(const Cli& cli, const StudyOptions& options) {
     std::vector<RunDirectory> begun;
     for (const RunDirectory& run : runs)
         if (!run.attempts().empty() || run.requested("stop")) begun.push_back(run);  // or stopped while it waited
-    prepare_resume(begun);
-    return start_runs(project, runs, options.start);
+    return start_runs(project, runs, options.start, begun);
 }
 
 std::string state_name(const StudyRun& run) { return run.record.empty() ? "missing" : std::string(run_phase_name(run.state.phase)); }

@@ -40,23 +40,30 @@ std::string excess(std::string_view text, const JsonLimits& limits) {
     return {};
 }
 
+/// "NAME:LINE:COLUMN: not valid JSON", of the place of a byte.
+[[noreturn]] void throw_not_json(std::string_view text, std::string_view name, std::size_t at) {
+    const std::string_view before = text.substr(0, at);
+    const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+    const std::size_t start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
+    throw data_error("{}:{}:{}: not valid JSON (byte {})", name, line, at - start + 1, at);
+}
+
 }  // namespace
 
 Json parse_untrusted_json(std::string_view text, const JsonLimits& limits) {
-    if (!excess(text, limits).empty()) return Json(Json::value_t::discarded);
+    if (text.find('\0') != std::string_view::npos || !excess(text, limits).empty()) return Json(Json::value_t::discarded);
     return Json::parse(text.begin(), text.end(), nullptr, false);
 }
 
 Json parse_json(std::string_view text, std::string_view name, int max_depth) {
     if (const std::string problem = excess(text, {max_depth}); !problem.empty()) throw data_error("{}: {}", name, problem);
     try {
-        return Json::parse(text.begin(), text.end());
+        Json json = Json::parse(text.begin(), text.end());
+        const std::size_t zero = text.find('\0');  // the parser takes one for the end, and what stands behind it for nothing
+        if (zero != std::string_view::npos) throw_not_json(text, name, zero);
+        return json;
     } catch (const nlohmann::json::parse_error& error) {
-        const std::size_t at = std::min<std::size_t>(error.byte ? error.byte - 1 : 0, text.size());
-        const std::string_view before = text.substr(0, at);
-        const auto line = 1 + std::count(before.begin(), before.end(), '\n');
-        const std::size_t start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
-        throw data_error("{}:{}:{}: not valid JSON (byte {})", name, line, at - start + 1, at);
+        throw_not_json(text, name, std::min<std::size_t>(error.byte ? error.byte - 1 : 0, text.size()));
     } catch (const nlohmann::json::exception&) {
         throw data_error("{}: holds a number that is too large, such as 1e400", name);
     }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "data/record_reader.h"
 #include "data/sources.h"
 #include "settings/check.h"
 
@@ -117,6 +118,11 @@ std::string reason_not_scored(std::string_view format, std::string_view task_typ
     return fmt::format(
         "a file{} cannot be scored as {}; pairs are scored as retrieval, labelled texts as clustering, other kinds come from a folder",
         format.empty() ? "" : fmt::format(" of the format {}", format), task_type);
+}
+
+std::string reason_not_read(const std::filesystem::path& file, std::string_view format) {
+    if (!format.empty() || record_form(file) == RecordForm::json_lines) return {};
+    return "a table or text file needs format: pairs, triplets, labelled or texts";
 }
 
 }  // namespace faceter

@@ -1,4 +1,6 @@
 #pragma once
+#include <filesystem>
+
 #include "settings/schema.h"
 
 namespace faceter {
@@ -9,5 +11,7 @@ Schema data_entry_schema();
 Json whole_entry(const Json& entry);
 /// Why a file of this format cannot be scored as this task type; empty: it can.
 std::string reason_not_scored(std::string_view format, std::string_view task_type);
+/// What an entry of this file lacks for its records to be read; empty: nothing, or the file itself must be asked.
+std::string reason_not_read(const std::filesystem::path& file, std::string_view format);
 
 }  // namespace faceter

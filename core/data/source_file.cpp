@@ -12,8 +12,8 @@ namespace {
 
 std::string format_of(const DataEntry& entry, DataReport& report) {
     if (!entry.format.empty()) return entry.format;
-    if (record_form(entry.need_path()) != RecordForm::json_lines)
-        throw settings_error("data entry '{}': a table or text file needs format: pairs, triplets, labelled or texts", entry.path);
+    if (const std::string reason = reason_not_read(entry.need_path(), ""); !reason.empty())
+        throw settings_error("data entry '{}': {}", entry.path, reason);
     std::string format;
     peek_record(entry.need_path(), [&](const Record& record) {
         format = is_pair_record(record) ? "pairs" : record.find({"text"}) ? "labelled" : "";

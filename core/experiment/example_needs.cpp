@@ -7,6 +7,7 @@
 #include "common/error.h"
 #include "common/strings.h"
 #include "data/example_kinds.h"
+#include "data/settings.h"
 #include "experiment/recipes.h"
 #include "settings/core_settings.h"
 
@@ -104,10 +105,19 @@ class Check {
         for (std::size_t i = 0; i < task.at("train").size(); ++i) {
             const Json& entry = task.at("train")[i];
             if (!seen_.insert(Json::array({objective.name, mined, name, entry})).second) continue;
+            require_format(name, i, entry);
             warn_of_scores(objective, name, i, entry);
             if (const std::string reason = why_not(objective.learns_from, entry, mined); !reason.empty())
                 throw settings_error("{} ({}): objective {} {}", place(name, i), name_of(entry), objective.name, reason);
         }
+    }
+
+    /// As the source refuses on reading.
+    void require_format(const std::string& name, std::size_t i, const Json& entry) const {
+        const auto text_of = [&](const char* key) { return json_or<std::string>(entry, key, "", "data entry"); };
+        if (text_of("source") != "file") return;
+        if (const std::string reason = reason_not_read(text_of("path"), text_of("format")); !reason.empty())
+            throw settings_error("{} ({}): {}", place(name, i), name_of(entry), reason);
     }
 
     /// Pairs that people graded; beside hard negatives scores are a teacher's, and their positives are positives.

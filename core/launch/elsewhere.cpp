@@ -39,9 +39,8 @@ void take_back(const Project& project, const std::vector<RunDirectory>& runs) {
 /// `make` adds the runs; where they are refused, none stays.
 std::vector<RunDirectory> submit_made(const Project& project, const Profile& profile,
                                       const std::function<void(std::vector<RunDirectory>&)>& make) {
-    std::vector<RunDirectory> runs;
+    std::vector<RunDirectory> runs = make_all_or_none(project, make);
     try {
-        make(runs);
         submit_to_slurm(project, profile, runs);
     } catch (const JobMayWait&) {
         throw;
@@ -63,6 +62,17 @@ std::vector<RunDirectory> submit_here(const Project& project, const Profile& pro
 }
 
 }  // namespace
+
+std::vector<RunDirectory> make_all_or_none(const Project& project, const std::function<void(std::vector<RunDirectory>&)>& make) {
+    std::vector<RunDirectory> runs;
+    try {
+        make(runs);
+    } catch (const std::exception&) {
+        take_back(project, runs);
+        throw;
+    }
+    return runs;
+}
 
 std::vector<RunDirectory> submit_experiment(const Project& project, const Profile& profile, const Experiment& experiment,
                                             const ExperimentOptions& options, const ChosenRuns& chosen) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -12,6 +13,9 @@ namespace faceter {
 
 /// What a user does to runs, wherever they run: on this machine, through SLURM, or behind ssh. The command line and the workbench call the
 /// same.
+
+/// The runs that `make` adds; where one cannot be made, as on a full disk, none stays, since nothing would ever start it.
+std::vector<RunDirectory> make_all_or_none(const Project& project, const std::function<void(std::vector<RunDirectory>&)>& make);
 
 /// Makes the chosen runs of an experiment and starts them through a profile; where that is refused, none stays; where it is not known
 /// whether a job waits, they stay until that is (slurm.h). Errors: those of submit_to_slurm and submit_through_ssh; for SLURM also a file

@@ -21,6 +21,13 @@ namespace {
 
 fs::path done_file(const Queue& queue, const fs::path& run) { return queue.folder / "done" / run.filename(); }
 
+/// Its supervisor names itself in one run after the other.
+bool holds_runs(const Queue& queue) {
+    if (queue.runs.empty() || queue.exit_code(queue.runs.back())) return true;
+    const auto supervisor = read_supervisor(RunDirectory(queue.runs.back()));
+    return supervisor && supervisor->on_this_machine() && supervisor->alive();
+}
+
 }  // namespace
 
 Queue Queue::create(const Project& project, const std::vector<RunDirectory>& runs, int jobs, int devices) {
@@ -100,8 +107,20 @@ void start_supervisor(const Queue& queue) {
     const auto started = start_process({{program, "supervise", queue.folder.string()}, Kinship::orphan, -1, log, log, {}});
     ::close(log);
     if (started.error) throw failure("{}: cannot start: {}", program, errno_text(started.error));
-    for (int i = 0; i < 500 && !queue.supervised() && !fs::exists(queue.folder / "ended"); ++i)
+    for (int i = 0; i < 500 && !(queue.supervised() && holds_runs(queue)) && !fs::exists(queue.folder / "ended"); ++i)
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
+}
+
+Queue start_queue(const Project& project, const std::vector<RunDirectory>& runs, int jobs, int devices,
+                  const std::vector<RunDirectory>& resumed) {
+    const fs::path root = project.folder() / "queue";
+    make_directories(root);
+    LockFile turn(root);
+    turn.wait_unless_stopped("another program that starts runs of this project");
+    prepare_resume(resumed);
+    Queue queue = Queue::create(project, runs, jobs, devices);
+    start_supervisor(queue);
+    return queue;
 }
 
 }  // namespace faceter

@@ -24,6 +24,13 @@ namespace faceter {
 namespace {
 
 constexpr auto poll_interval = std::chrono::milliseconds(100);
+constexpr std::size_t room_bytes = 64 << 10;
+
+bool is_full(const fs::path& folder) {
+    std::error_code error;
+    const fs::space_info space = fs::space(folder, error);
+    return !error && space.available < room_bytes;
+}
 
 class Supervisor {
   public:
@@ -41,6 +48,7 @@ class Supervisor {
             hand_on_stops();
             if (!working_.empty() || !waiting_.empty()) std::this_thread::sleep_for(poll_interval);
         }
+        give_room();
     }
 
   private:
@@ -90,9 +98,20 @@ class Supervisor {
         if (supervisor && supervisor->to_json() == ProcessIdentity::own().to_json()) remove_file(run.control() / "supervisor.json");
     }
 
+    /// Where it goes there is room on a full disk, so that how a run ended can be written down all the same.
+    fs::path room() const { return queue_.folder / "room"; }
+    void keep_room() {
+        std::error_code ignored;
+        if (!fs::exists(room(), ignored)) attempt_quietly([&] { write_file_atomic(room(), std::string(room_bytes, ' ')); });
+    }
+    void give_room() {
+        attempt_quietly([&] { remove_file(room()); });
+    }
+
     void start(const RunDirectory& run) {
         if (run.requested("stop")) return record_done(run.folder(), static_cast<int>(ExitCode::stopped));
         if (read_state(run).phase == RunPhase::done) return record_done(run.folder(), 0);  // by another queue, while it waited
+        keep_room();
         working_.push_back(std::make_unique<RunProcesses>(run, queue_.worker, queue_.devices));
     }
 
@@ -106,14 +125,20 @@ class Supervisor {
     }
 
     void finish(const RunProcesses& job) {
-        const WorkerExit exit = job.exit();
+        WorkerExit exit = job.exit();
         int code = exit.code;
+        const bool full = is_full(job.run());
+        if (full) {
+            give_room();
+            if (code == static_cast<int>(ExitCode::failed) && exit.message.empty())  // its log had no room either
+                exit.message = fmt::format("the disk of {} is full; free some space, and go on with faceter resume", job.run().string());
+        }
         attempt_quietly([&] {
             const RunDirectory run(job.run());
             const std::vector<int> attempts = run.attempts();
             write_worker_exit(run, attempts.empty() ? job.attempt() : std::max(job.attempt(), attempts.back()), exit);
             if (read_state(run).phase == RunPhase::done) code = 0;  // its record is whole: what happened behind that changes nothing
-            Store(run.project()).ingest(run);
+            if (!full) Store(run.project()).ingest(run);            // it would take the room that is left
         });
         record_done(job.run(), code);
     }

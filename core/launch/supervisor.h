@@ -35,8 +35,13 @@ bool waits_in_queue(const RunDirectory& run, const RunState& state);
 void prepare_resume(const std::vector<RunDirectory>& runs);
 
 /// Starts `faceter supervise <queue>` (this program, or the one beside it) in a session of its own, with its output in the queue's log, so
-/// that closing the terminal, an SSH connection or the desktop ends nothing. Returns when the supervisor holds the queue.
+/// that closing the terminal, an SSH connection or the desktop ends nothing. Returns when the supervisor holds the queue and its runs.
 void start_supervisor(const Queue& queue);
+
+/// Makes a queue of the runs and starts its supervisor, after prepare_resume of those that go on. One at a time of a project's programs
+/// does: of several that resume a run at once the second finds it taken.
+Queue start_queue(const Project& project, const std::vector<RunDirectory>& runs, int jobs, int devices,
+                  const std::vector<RunDirectory>& resumed = {});
 
 /// The supervisor's work: runs the worker for one run after the other (up to `jobs` at once), its output in logs/<attempt>/rank-N.log,
 /// records how it ended, hands control/stop on as SIGTERM, and ingests each finished run. Returns 0 when all are over, whatever became of

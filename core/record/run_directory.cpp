@@ -21,7 +21,8 @@ namespace {
 constexpr int run_format = 1;
 constexpr std::uint64_t max_run_bytes = 16 << 20;
 constexpr int max_attempts = 100'000;
-constexpr std::size_t max_tags = 1000;  // of a run; each is compared with all of them
+constexpr std::size_t longest_name = 64;  // of those that are given
+constexpr std::size_t max_tags = 1000;    // of a run; each is compared with all of them
 
 std::string compact_time() {
     return fmt::format("{:%Y%m%d-%H%M%S}", fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())));
@@ -68,9 +69,14 @@ RunInfo info_from_json(const Json& json, const std::string& name) {
 
 void fill_run(const fs::path& project, const fs::path& folder, RunInfo& info, std::string_view experiment_text) {
     for (const char* part : {"journal", "checkpoints", "results", "figures", "tables", "logs", "control"}) make_directories(folder / part);
-    info.name = give_run_name(project, {info.id, info.variant, info.created, info.smoke, ""});
     write_file_atomic(folder / "experiment.yaml", experiment_text);
-    write_file_atomic(folder / "run.json", info_to_json(info).dump(1) + "\n");
+    // A name that is given is never given again: first it must be known that the disk has room for the rest.
+    const fs::path file = folder / "run.json";
+    info.name = std::string(longest_name, 'x');
+    write_file_atomic(file, info_to_json(info).dump(1) + "\n");
+    info.name = give_run_name(project, {info.id, info.variant, info.created, info.smoke, ""});
+    remove_file(file);
+    write_file_atomic(file, info_to_json(info).dump(1) + "\n");
 }
 
 RunDirectory create_run(const fs::path& project, RunInfo info, std::string_view experiment_text) {

@@ -27,7 +27,7 @@ void for_each_char(std::string_view text, const Use& use) {
 }
 
 class Lowercase : public NormalizerStep {
-    bool apply(std::string_view text, std::string& out, bool&, std::size_t) const override {
+    bool apply(std::string_view text, std::string& out, bool&, const NormalizerLimits&) const override {
         out.clear();
         out.reserve(text.size() + 8);
         std::u32string lower;
@@ -42,7 +42,7 @@ class Lowercase : public NormalizerStep {
 };
 
 class StripAccents : public NormalizerStep {
-    bool apply(std::string_view text, std::string& out, bool& front_cut, std::size_t) const override {
+    bool apply(std::string_view text, std::string& out, bool& front_cut, const NormalizerLimits&) const override {
         if (is_ascii(text)) return false;
         out.clear();
         bool front = true;
@@ -61,7 +61,7 @@ class Strip : public NormalizerStep {
     Strip(bool left, bool right) : left_(left), right_(right) {}
 
   private:
-    bool apply(std::string_view text, std::string& out, bool& front_cut, std::size_t) const override {
+    bool apply(std::string_view text, std::string& out, bool& front_cut, const NormalizerLimits&) const override {
         const std::size_t before = left_ ? leading_whitespace(text) : 0;
         const std::string_view rest = text.substr(before);
         const std::size_t behind = right_ ? trailing_whitespace(rest) : 0;
@@ -78,7 +78,7 @@ class ReplaceText : public NormalizerStep {
     ReplaceText(std::string pattern, std::string content) : pattern_(std::move(pattern)), content_(std::move(content)) {}
 
   private:
-    bool apply(std::string_view text, std::string& out, bool& front_cut, std::size_t max_bytes) const override {
+    bool apply(std::string_view text, std::string& out, bool& front_cut, const NormalizerLimits& limits) const override {
         std::size_t found = text.find(pattern_);
         if (pattern_.empty() || found == std::string_view::npos) return false;
         front_cut = front_cut || (found == 0 && content_.empty());
@@ -86,7 +86,7 @@ class ReplaceText : public NormalizerStep {
         std::size_t done = 0;
         for (; found != std::string_view::npos; found = text.find(pattern_, done)) {
             out.append(text, done, found - done).append(content_);
-            check_growth(out.size(), max_bytes);
+            check_growth(out.size(), limits.max_bytes);
             done = found + pattern_.size();
         }
         out.append(text, done);
@@ -100,17 +100,16 @@ class ReplaceRegex : public NormalizerStep {
     ReplaceRegex(Regex pattern, std::string content) : pattern_(std::move(pattern)), content_(std::move(content)) {}
 
   private:
-    bool apply(std::string_view text, std::string& out, bool& front_cut, std::size_t max_bytes) const override {
+    bool apply(std::string_view text, std::string& out, bool& front_cut, const NormalizerLimits& limits) const override {
         std::size_t done = 0;
         bool changed = false;
         if (text.empty()) return false;
-        Regex::Budget budget(text.size());
-        pattern_.for_each_match(text, budget, [&](std::size_t begin, std::size_t end) {
+        pattern_.for_each_match(text, limits.budget, [&](std::size_t begin, std::size_t end) {
             if (!changed) out.clear();
             changed = true;
             front_cut = front_cut || (begin == 0 && end > 0 && content_.empty());
             out.append(text, done, begin - done).append(content_);
-            check_growth(out.size(), max_bytes);
+            check_growth(out.size(), limits.max_bytes);
             done = end;
         });
         if (changed) out.append(text, done);
@@ -125,7 +124,7 @@ class Prepend : public NormalizerStep {
     explicit Prepend(std::string prefix) : prefix_(std::move(prefix)) {}
 
   private:
-    bool apply(std::string_view text, std::string& out, bool&, std::size_t) const override {
+    bool apply(std::string_view text, std::string& out, bool&, const NormalizerLimits&) const override {
         if (text.empty()) return false;
         out.assign(prefix_).append(text);
         return true;
@@ -138,7 +137,7 @@ class Bert : public NormalizerStep {
     explicit Bert(const BertNormalizer& normalizer) : normalizer_(normalizer), table_(normalizer) {}
 
   private:
-    bool apply(std::string_view text, std::string& out, bool& front_cut, std::size_t) const override {
+    bool apply(std::string_view text, std::string& out, bool& front_cut, const NormalizerLimits&) const override {
         if (!text.empty() && normalizer_.clean_text)
             front_cut = front_cut || bert_unicode::is_removed(decode_utf8(text.data(), text.data() + text.size()).code_point);
         out = table_.normalize(text);
@@ -156,7 +155,7 @@ class Nmt : public NormalizerStep {
         return c == 9 || c == 0xA || c == 0xC || c == 0xD || c == 0x1680 || (c >= 0x200B && c <= 0x200F) || c == 0x2028 || c == 0x2029 ||
                c == 0x2581 || c == 0xFEFF || c == 0xFFFD;
     }
-    bool apply(std::string_view text, std::string& out, bool& front_cut, std::size_t) const override {
+    bool apply(std::string_view text, std::string& out, bool& front_cut, const NormalizerLimits&) const override {
         out.clear();
         bool front = true;
         for_each_char(text, [&](char32_t c, std::string_view bytes) {
@@ -169,7 +168,7 @@ class Nmt : public NormalizerStep {
 };
 
 class ByteChars : public NormalizerStep {
-    bool apply(std::string_view text, std::string& out, bool&, std::size_t) const override {
+    bool apply(std::string_view text, std::string& out, bool&, const NormalizerLimits&) const override {
         out.clear();
         append_byte_chars(text, out);
         return true;
@@ -184,11 +183,11 @@ void check_growth(std::size_t size, std::size_t max_bytes) {
                          format_bytes(max_bytes));
 }
 
-std::string_view NormalizerChain::apply(std::string_view text, Buffers& buffers, bool& front_cut) const {
-    const std::size_t max_bytes = most_bytes(text.size());
+std::string_view NormalizerChain::apply(std::string_view text, Buffers& buffers, bool& front_cut, Regex::Budget& budget) const {
+    const NormalizerLimits limits{most_bytes(text.size()), budget};
     for (const auto& step : steps_)
-        if (step->apply(text, buffers.first, front_cut, max_bytes)) {
-            check_growth(buffers.first.size(), max_bytes);
+        if (step->apply(text, buffers.first, front_cut, limits)) {
+            check_growth(buffers.first.size(), limits.max_bytes);
             buffers.first.swap(buffers.second);  // the next step reads `second` and writes `first`
             text = buffers.second;
         }

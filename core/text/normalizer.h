@@ -11,14 +11,20 @@
 
 namespace faceter {
 
+/// What all steps together may make of one text.
+struct NormalizerLimits {
+    std::size_t max_bytes = 0;  ///< as it is after each
+    Regex::Budget& budget;      ///< shared with what comes behind them
+};
+
 /// One step that changes a text before it is split: a normalizer of tokenizer.json. Texts are UTF-8. Immutable; thread safe.
 class NormalizerStep {
   public:
     virtual ~NormalizerStep() = default;
     /// False where the text stays as it is (`out` is then of no account), else true with the new text in `out`. Sets `front_cut` where the
     /// text's first character went without a successor (Metaspace asks for it with prepend_scheme "first"). A step whose file says how much
-    /// it writes for a character throws a data error beyond `max_bytes`.
-    virtual bool apply(std::string_view text, std::string& out, bool& front_cut, std::size_t max_bytes) const = 0;
+    /// it writes for a character throws a data error beyond `limits.max_bytes`.
+    virtual bool apply(std::string_view text, std::string& out, bool& front_cut, const NormalizerLimits& limits) const = 0;
 };
 
 /// How long a text of `size` bytes may become: the largest expansion of Unicode is eleven times (U+FDFA under NFKC).
@@ -36,7 +42,7 @@ class NormalizerChain {
     void add_first(std::unique_ptr<NormalizerStep> step) { steps_.insert(steps_.begin(), std::move(step)); }
     std::size_t size() const { return steps_.size(); }
     /// The view is of `text` or of one of the buffers.
-    std::string_view apply(std::string_view text, Buffers& buffers, bool& front_cut) const;
+    std::string_view apply(std::string_view text, Buffers& buffers, bool& front_cut, Regex::Budget& budget) const;
 
   private:
     std::vector<std::unique_ptr<NormalizerStep>> steps_;

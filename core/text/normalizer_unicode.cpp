@@ -44,7 +44,7 @@ class Form : public NormalizerStep {
             if (static_cast<unsigned char>(byte) >= changed_from) return false;
         return true;
     }
-    bool apply(std::string_view text, std::string& out, bool&, std::size_t) const override {
+    bool apply(std::string_view text, std::string& out, bool&, const NormalizerLimits&) const override {
         if (is_plain(text)) return false;
         UErrorCode error = U_ZERO_ERROR;
         const icu::UnicodeString units = icu::UnicodeString::fromUTF8(icu::StringPiece(text.data(), static_cast<int32_t>(text.size())));
@@ -70,7 +70,7 @@ class Precompiled : public NormalizerStep {
         const auto byte = static_cast<unsigned char>(text[at]);
         return byte >= 0x20 && byte < 0x7F && !charsmap_.starts(byte);
     }
-    bool apply(std::string_view text, std::string& out, bool&, std::size_t max_bytes) const override {
+    bool apply(std::string_view text, std::string& out, bool&, const NormalizerLimits& limits) const override {
         std::size_t plain = 0;
         while (plain < text.size() && stays(text, plain)) ++plain;
         if (plain == text.size()) return false;
@@ -80,7 +80,7 @@ class Precompiled : public NormalizerStep {
         while (!text.empty()) {
             const std::size_t length = next_length(text);
             append_grapheme(text.substr(0, length), out);
-            check_growth(out.size(), max_bytes);
+            check_growth(out.size(), limits.max_bytes);
             text.remove_prefix(length);
         }
         return true;

@@ -1,8 +1,18 @@
 #include "text/piece_trie.h"
 
 #include "common/error.h"
+#include "common/strings.h"
 
 namespace faceter {
+namespace {
+constexpr std::size_t longest_piece = 4 * 512;  // bytes
+}  // namespace
+
+void check_piece(std::string_view piece, std::string_view name) {
+    if (piece.size() > longest_piece)
+        throw data_error("{}: the piece {} has {} bytes; none of a tokenizer has more than {}, so fetch the file again", name,
+                         quoted(piece, 40), piece.size(), longest_piece);
+}
 
 PieceTrie::PieceTrie() : edges_(1024), mask_(edges_.size() - 1), ids_{-1} {}
 

@@ -5,6 +5,10 @@
 
 namespace faceter {
 
+/// Throws a data error (`name` in front) of a piece that is longer than any training makes them (sentencepiece: 512 characters): finding
+/// pieces takes the length of the text times that of the longest.
+void check_piece(std::string_view piece, std::string_view name);
+
 /// A byte trie whose edges lie in one flat hash table (open addressing): built in one pass, one probe a byte.
 class PieceTrie {
   public:

@@ -21,6 +21,7 @@ struct PipelineTokenizer::Scratch {
     NormalizerChain::Buffers buffers;
     PieceList pieces;
     WordCache* cache = nullptr;
+    Regex::Budget budget{0};
     static Scratch& of_thread() {
         thread_local Scratch scratch;
         return scratch;
@@ -28,10 +29,13 @@ struct PipelineTokenizer::Scratch {
 };
 
 PipelineTokenizer::PipelineTokenizer(PipelineSettings settings) : settings_(std::move(settings)), serial_(next_tokenizer_serial()) {
-    const auto normalize = [this](std::string_view text) {
+    std::size_t num_bytes = 0;
+    for (const AddedToken& token : settings_.added_tokens) num_bytes += token.content.size();
+    Regex::Budget budget(num_bytes);
+    const auto normalize = [this, &budget](std::string_view text) {
         NormalizerChain::Buffers buffers;
         bool front_cut = false;
-        return std::string(settings_.normalizers.apply(text, buffers, front_cut));
+        return std::string(settings_.normalizers.apply(text, buffers, front_cut, budget));
     };
     vocabulary_ = AddedVocabulary(std::move(settings_.vocabulary), std::move(settings_.added_tokens), normalize);
     int* const ids[] = {&special_.pad, &special_.unk, &special_.cls, &special_.sep, &special_.mask};
@@ -48,6 +52,8 @@ void PipelineTokenizer::encode(std::string_view text, std::size_t max_length, st
     const std::size_t content = max_length == 0 ? SIZE_MAX : max_length - num_special();
     Scratch& scratch = Scratch::of_thread();
     scratch.ids.clear();
+    scratch.budget = Regex::Budget(text.size());
+    scratch.pieces.budget = &scratch.budget;
     scratch.cache = settings_.pieces_are_words ? &WordCache::of_thread(serial_) : nullptr;
     const std::size_t limit = settings_.truncate_left ? SIZE_MAX : content;
     if (is_valid_utf8(text))
@@ -76,7 +82,7 @@ void PipelineTokenizer::encode_content(std::string_view text, Scratch& scratch, 
 
 void PipelineTokenizer::encode_segment(std::string_view text, bool at_start, Scratch& scratch, std::size_t limit) const {
     bool front_cut = false;
-    text = settings_.normalizers.apply(text, scratch.buffers, front_cut);
+    text = settings_.normalizers.apply(text, scratch.buffers, front_cut, scratch.budget);
     at_start = at_start && !front_cut;
     std::size_t done = 0;
     if (!vocabulary_.normalized().empty()) {

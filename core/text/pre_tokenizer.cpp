@@ -91,8 +91,8 @@ class RegexSplit : public PreTokenizerStep {
   public:
     RegexSplit(Regex pattern, SplitBehavior behavior, bool invert) : pattern_(std::move(pattern)), behavior_(behavior), invert_(invert) {}
     void apply(PieceList& list) const override {
-        Regex::Budget budget(list.text.size());
-        split_pieces(list, behavior_, invert_, [&](std::string_view text, const auto& use) { pattern_.for_each_match(text, budget, use); });
+        split_pieces(list, behavior_, invert_,
+                     [&](std::string_view text, const auto& use) { pattern_.for_each_match(text, *list.budget, use); });
     }
 
   private:

@@ -21,6 +21,7 @@ struct PieceList {
     std::vector<Piece> pieces;
     std::string next_text;  ///< what a step builds, before it swaps
     std::vector<Piece> next_pieces;
+    Regex::Budget* budget = nullptr;  ///< of patterns, set before the first step
 
     std::string_view view(const Piece& piece) const { return std::string_view(text).substr(piece.begin, piece.end - piece.begin); }
     void start(std::string_view whole, bool at_start);

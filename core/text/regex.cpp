@@ -127,9 +127,12 @@ class Regex::Search {
     Workplace& place_ = Workplace::of_thread();
 };
 
-Regex::Budget::Budget(std::size_t text_bytes) : until_s_(processor_seconds() + 0.05 + 2e-6 * static_cast<double>(text_bytes)) {}
+Regex::Budget::Budget(std::size_t text_bytes) : allowed_s_(0.2 + 8e-6 * static_cast<double>(text_bytes)) {}
 
-bool Regex::Budget::spend() { return ++num_searches_ % searches_a_look != 0 || processor_seconds() < until_s_; }
+bool Regex::Budget::spend() {
+    if (num_searches_ == 0) until_s_ = processor_seconds() + allowed_s_;
+    return ++num_searches_ % searches_a_look != 0 || processor_seconds() < until_s_;
+}
 
 Regex::Regex(std::string_view pattern, std::string_view name) {
     if (asks_where_the_search_began(pattern)) throw data_error("{}: the pattern {} is not supported: \\G", name, quoted(pattern));

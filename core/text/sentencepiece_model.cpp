@@ -55,6 +55,7 @@ void SentencePieceModel::add_pieces(const SentencePieceFile& file, std::string_v
     for (std::size_t i = 0; i < file.pieces.size(); ++i) {
         const auto& [text, score, type] = file.pieces[i];
         const auto id = static_cast<std::int32_t>(i);
+        check_piece(text, name);
         scores_.push_back(score);
         types_.push_back(type);
         if (type == Type::unknown) unk_id_ = id;
@@ -204,7 +205,7 @@ class SentencePieceNormalizer : public NormalizerStep {
         }
         return text;
     }
-    bool apply(std::string_view text, std::string& out, bool&, std::size_t max_bytes) const override {
+    bool apply(std::string_view text, std::string& out, bool&, const NormalizerLimits& limits) const override {
         out.clear();
         if (remove_extra_) text = without_leading_blanks(text);
         if (text.empty()) return true;
@@ -214,7 +215,7 @@ class SentencePieceNormalizer : public NormalizerStep {
             std::string_view part = prefix.text;
             while (after_blank && part.starts_with(' ')) part.remove_prefix(1);
             for (const char byte : part) byte == ' ' ? out += blank_ : out += byte;
-            check_growth(out.size(), max_bytes);
+            check_growth(out.size(), limits.max_bytes);
             if (!part.empty()) after_blank = part.ends_with(' ');
             after_blank = after_blank && remove_extra_;
             text.remove_prefix(prefix.length);

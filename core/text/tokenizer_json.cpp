@@ -41,6 +41,7 @@ std::vector<AddedToken> read_added_tokens(const JsonElement& root, std::string_v
     for (const JsonElement entry : array) {
         AddedToken token;
         token.content = member_text(entry, "content", name);
+        check_piece(token.content, name);
         token.single_word = member_or(entry, "single_word", false, name);
         token.lstrip = member_or(entry, "lstrip", false, name);
         token.rstrip = member_or(entry, "rstrip", false, name);
@@ -65,6 +66,7 @@ std::vector<AddedToken> read_added_tokens_decoder(const JsonElement& config, std
     if (!find_member(config, "added_tokens_decoder", decoder) || decoder.get(entries)) return tokens;
     for (const auto& [id, entry] : entries) {
         AddedToken token = special_token(member_text(entry, "content", name));
+        check_piece(token.content, name);
         token.single_word = member_or(entry, "single_word", false, name);
         token.lstrip = member_or(entry, "lstrip", false, name);
         token.rstrip = member_or(entry, "rstrip", false, name);

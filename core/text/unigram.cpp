@@ -33,6 +33,7 @@ UnigramModel::UnigramModel(UnigramSettings settings, std::string_view name)
     for (const auto& [piece, score] : settings.pieces) {
         if (!std::isfinite(score)) throw data_error("{}: the score of {} is not a finite number", name, faceter::quoted(piece));
         lowest = std::min(lowest, score);
+        check_piece(piece, name);
         if (!piece.empty()) trie_.insert(piece, static_cast<std::int32_t>(scores_.size()));
         scores_.push_back(score);
     }

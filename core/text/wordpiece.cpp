@@ -118,6 +118,7 @@ WordPieceTokenizer::WordPieceTokenizer(WordPieceSettings settings, std::string_v
       split_table_(BertNormalizer{false, false, false, false}),
       max_word_bytes_(4 * std::min<std::size_t>(settings_.max_chars_per_word, std::size_t(1) << 40)),
       serial_(next_tokenizer_serial()) {
+    for (const auto& [piece, id] : settings_.vocabulary) check_piece(piece, name);
     fill_tries();
     const PieceTrie::Node unknown = pieces_.find(settings_.unk_token);
     unk_ = unknown == PieceTrie::none ? -1 : pieces_.id(unknown);

@@ -9,8 +9,10 @@ namespace faceter {
 
 WordPieceModel::WordPieceModel(const Vocabulary& vocabulary, const Settings& settings, std::string_view name)
     : max_chars_(settings.max_chars_per_word) {
-    for (const auto& [piece, id] : vocabulary)
+    for (const auto& [piece, id] : vocabulary) {
+        check_piece(piece, name);
         if (!piece.empty()) trie_.insert(piece, id);
+    }
     continuation_ = trie_.find(settings.continuing_prefix);
     const PieceTrie::Node unknown = trie_.find(settings.unk_token);
     if (unknown != PieceTrie::none) unk_id_ = trie_.id(unknown);

@@ -1,4 +1,5 @@
 #include "cli/program.h"
+#include "launch/elsewhere.h"
 #include "packaging/command.h"
 #include "store/store.h"
 #include "support/checkout.h"
@@ -63,6 +64,30 @@ class TestFullDisk : public QObject {
         QVERIFY(fs::exists(queue / "done/gone"));
         QVERIFY(fs::exists(queue / "ended"));
     }
+    void a_run_that_fills_the_disk_says_so() {
+        const TemporaryDirectory folder, small;
+        const RunDirectory run = sample_run(folder.path());
+        const std::string project = folder.path().string(), place = small.path().string(), queue = "/queue/q-abcdef";
+        make_directories(project + queue + "/done");
+        write_file_atomic(project + queue + "/queue.json",
+                          Json{{"runs", {place + "/runs/" + run.info().id}}, {"worker", place + "/worker"}}.dump());
+        write_file_atomic(project + "/worker",
+                          "#!/bin/sh\nmkdir \"$2/journal/1\"\ncat /dev/zero > \"$2/fill\"\ncat /dev/zero > \"$2/more\"\nexit 5\n");
+        fs::permissions(project + "/worker", fs::perms(0700));
+        const auto on_a_small_disk = [&](const std::string& then) {
+            return packaging::run("unshare", {"--map-root-user", "--mount", "sh", "-c",
+                                              packaging::text("mount -t tmpfs -o size=4m tmpfs '" + place + "' && " + then)});
+        };
+        if (on_a_small_disk("true").code != 0) QSKIP("this machine lets nobody mount a small disk (unshare)");
+        const auto supervised =
+            on_a_small_disk("cp -a '" + project + "/.' '" + place + "' && '" FACETER_BINARY_DIR "/bin/faceter' supervise '" + place +
+                            queue + "'; cd '" + place + queue + "' && cat done/* ../../runs/*/journal/1/exit.json && ls");
+        const std::string said = supervised.output.toStdString();
+        HAS(said, "5\n");
+        HAS(said, "the disk of " + place + "/runs/" + run.info().id + " is full; free some space");
+        HAS(said, "ended\n");
+        QVERIFY2(said.find("room") == std::string::npos, said.c_str());
+    }
     void a_report_that_cannot_be_written_is_refused_before_the_work() {
         const TemporaryDirectory folder;
         sample_run(folder.path());  // has no scores: the work would fail
@@ -107,6 +132,37 @@ class TestFullDisk : public QObject {
         EXPECT_ERROR(RunDirectory::create_like(folder.path(), run), "No space left on device");
         set_file_fault_hook(nullptr);
         QCOMPARE(std::distance(fs::directory_iterator(folder.path() / "runs"), {}), std::ptrdiff_t{1});
+    }
+    void where_one_of_several_runs_cannot_be_made_none_stays() {
+        const TemporaryDirectory folder;
+        const Project project(folder.path(), true);
+        const Experiment experiment = parse_sample();
+        int made = 0;
+        set_file_fault_hook([&made](FileOperation operation, const fs::path& path) {
+            return operation == FileOperation::rename && path.filename() == "experiment.yaml" && ++made == 3 ? ENOSPC : 0;
+        });
+        const auto make = [&](std::vector<RunDirectory>& runs) {
+            for (const ResolvedRun& run : experiment.runs()) runs.push_back(RunDirectory::create(folder.path(), experiment, run, false));
+        };
+        EXPECT_ERROR(make_all_or_none(project, make), "No space left on device");
+        set_file_fault_hook(nullptr);
+        QCOMPARE(made, 3);
+        QVERIFY(project.run_ids().empty());
+        QCOMPARE(make_all_or_none(project, make).size(), experiment.runs().size());
+    }
+    void a_run_that_cannot_be_begun_takes_no_name() {
+        const TemporaryDirectory folder;
+        const RunDirectory run = sample_run(folder.path());
+        for (const char* file : {"experiment.yaml", "run.json"}) {
+            set_file_fault_hook([file](FileOperation operation, const fs::path& path) {
+                return operation == FileOperation::write && path.string().find(file) != std::string::npos ? ENOSPC : 0;
+            });
+            EXPECT_ERROR(RunDirectory::create_like(folder.path(), run), "No space left on device");
+            set_file_fault_hook(nullptr);
+        }
+        const std::string first = run.info().name, second = RunDirectory::create_like(folder.path(), run).info().name;
+        QVERIFY(first.ends_with("-1"));
+        QCOMPARE(second, first.substr(0, first.size() - 1) + "2");
     }
 };
 

@@ -92,7 +92,7 @@ class TestHostile : public QObject {
     void escapes_in_an_experiment_and_in_a_study() {
         const auto experiment = [&](const std::string& file, const std::string& name) {
             std::ofstream(in(file)) << "name: " << name << "\nmodel: minilm\nvariants:\n  IC: {method: instruction}\n"
-                                    << "tasks:\n  retrieval:\n    train: [{name: p, source: file, path: p.tsv}]\n";
+                                    << "tasks:\n  retrieval:\n    train: [{name: p, source: file, path: p.tsv, format: pairs}]\n";
         };
         std::ofstream(in("p.tsv")) << "query\tdocument\na\tb\nc\td\n";
         experiment("escapes.yaml", "\"e\\x1b]0;title\\x07\"");

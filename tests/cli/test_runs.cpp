@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 
 #include <csignal>
+#include <future>
 
 #include "cli/program.h"
 #include "common/file.h"
@@ -255,6 +256,30 @@ class TestRuns : public QObject {
         QCOMPARE(json_of(call({"queue", "list", "--json"}))["queues"].size(), std::size_t{1});
         QCOMPARE(call({"stop", "EM", "Mix"}).code, 0);
         QTRY_VERIFY_WITH_TIMEOUT(call({"queue", "list"}).err.find("nothing runs or waits") != std::string::npos, 30'000);
+    }
+    void of_several_that_resume_a_run_at_once_one_does() {
+        mode("wait");
+        QCOMPARE(run({"--detach", "--only", "EM/seed=1"}).code, 0);
+        QTRY_VERIFY_WITH_TIMEOUT(fs::exists(in("worker/waiting")), 30'000);
+        const RunDirectory one = runs().front();
+        QCOMPARE(call({"stop", "EM-1"}).code, 0);
+        QTRY_COMPARE_WITH_TIMEOUT(read_state(one).phase, RunPhase::stopped, 30'000);
+        QTRY_VERIFY_WITH_TIMEOUT(call({"queue", "list"}).err.find("nothing runs or waits") != std::string::npos, 30'000);
+        const auto resume = [&] { return call({"resume", "EM-1", "--detach"}); };
+        std::vector<std::future<Outcome>> calls;
+        for (int i = 0; i < 5; ++i) calls.push_back(std::async(std::launch::async, resume));
+        int started = 0;
+        for (std::future<Outcome>& each : calls) {
+            const Outcome outcome = each.get();
+            started += outcome.code == 0;
+            if (outcome.code == 0) continue;
+            QCOMPARE(outcome.code, 2);
+            HAS(outcome.err, outcome.err.find("EM-1 is running") == std::string::npos ? "EM-1 waits in a queue" : "stop it first");
+        }
+        QCOMPARE(started, 1);
+        QCOMPARE(call({"stop", "EM-1"}).code, 0);
+        QTRY_VERIFY_WITH_TIMEOUT(call({"queue", "list"}).err.find("nothing runs or waits") != std::string::npos, 30'000);
+        QCOMPARE(std::distance(fs::directory_iterator(in("project/queue")), {}), std::ptrdiff_t{2});  // those who were late made none
     }
     void a_run_that_its_queue_could_not_start_says_why_and_waits_no_more() {
         mode("wait");

@@ -30,6 +30,12 @@ class TestJson : public QObject {
         for (const char* text : {"", "{", "nul", "{\"a\":1}x", "\"\xff\"", "[1,]"})
             QVERIFY2(parse_untrusted_json(text).is_discarded(), text);
     }
+    void a_zero_byte_ends_no_document() {
+        const std::string_view hidden("{\"a\": 1}\n\0{\"a\": 2}", 18);
+        QVERIFY(parse_untrusted_json(hidden).is_discarded());
+        EXPECT_ERROR(parse_json(hidden, "z.json"), "z.json:2:1: not valid JSON (byte 9)");
+        EXPECT_ERROR(parse_json(std::string_view("\0", 1), "z.json"), "z.json:1:1: not valid JSON");
+    }
     void depth_is_limited() {
         const std::string deep = std::string(65, '[') + std::string(65, ']');
         QVERIFY(parse_untrusted_json(deep).is_discarded());

@@ -111,7 +111,13 @@ class TestExampleNeeds : public QObject {
                      "hard negatives");
         check(entry("/nowhere.jsonl"), "by_order");
         check(entry(file("broken.jsonl", "{\"query\"")), "by_order");
-        check(entry(file("bare.csv", "a,b\n")), "by_order");
+    }
+    void a_table_without_a_format_is_refused_before_it_is_read() {
+        const std::string table = file("bare.csv", "a,b\n");
+        EXPECT_ERROR(check(entry(table), "by_order"), "/base/x.yaml: tasks.t.train[0] (set): ", "needs format: pairs, triplets, labelled");
+        EXPECT_ERROR(check(entry("/nowhere.tsv.gz", "format: null"), "infonce"), "needs format: pairs");
+        check(entry(table, "format: pairs"), "infonce");
+        check(entry(table, "format: texts"), "infonce");
     }
     void noise_is_not_injected_into_data_with_scores() {
         const std::string scored = file("one.jsonl", R"({"query": "q", "document": "d", "score": 0.5})");

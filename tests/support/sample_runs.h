@@ -27,7 +27,7 @@ tasks:
   retrieval:
     instructions: {query: "search query: ", document: "search document: "}
     train:
-      - {name: pairs, source: file, path: pairs.tsv, max_examples: 100}
+      - {name: pairs, source: file, path: pairs.tsv, format: pairs, max_examples: 100}
   clustering:
     instructions: {text: "clustering: "}
 variants:

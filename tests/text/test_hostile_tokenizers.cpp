@@ -67,6 +67,40 @@ class TestHostileTokenizers : public QObject {
         for (int i = 0; i < 1000; ++i) text += std::string(28, 'a') + "bx";
         EXPECT_ERROR(encode(*tokenizer, text), "tokenizer.json: the pattern '(?:a|aa)+$' takes too long");
     }
+    void the_budget_is_one_for_all_patterns() {
+        const auto tokenizer = TokenizerFolder(with_steps(nullptr, sequence("pretokenizers", split("[ab]"), 250))).load();
+        EXPECT_ERROR(encode(*tokenizer, repeated("ab", 20'000)), "tokenizer.json: the pattern '[ab]' takes too long");
+        const Json step = {{"type", "Replace"}, {"pattern", {{"Regex", "[ab]"}}}, {"content", "a"}};
+        const auto replacing = TokenizerFolder(with_steps(sequence("normalizers", step, 250), nullptr)).load();
+        EXPECT_ERROR(encode(*replacing, repeated("ab", 20'000)), "tokenizer.json: the pattern '[ab]' takes too long");
+    }
+    void the_budget_is_one_for_all_that_stands_between_added_tokens() {
+        Json json = with_steps(nullptr, split("(?:a|aa)+$"));
+        json["added_tokens"] = Json::array({{{"content", "x"}, {"special", true}}});
+        const auto tokenizer = TokenizerFolder(json).load();
+        EXPECT_ERROR(encode(*tokenizer, repeated(std::string(22, 'a') + "bx", 3000)), "the pattern '(?:a|aa)+$' takes too long");
+    }
+    void a_piece_that_no_training_makes_is_refused_data() {
+        QTest::addColumn<QByteArray>("json");
+        const auto row = [](const char* name, const Json& json) { QTest::newRow(name) << QByteArray::fromStdString(json.dump()); };
+        const std::string piece(2049, 'a');
+        Json unigram = with_steps(nullptr, nullptr);
+        unigram["model"] = {
+            {"type", "Unigram"}, {"unk_id", 0}, {"vocab", Json::array({Json::array({"?", 0.0}), Json::array({piece, -2.0})})}};
+        row("Unigram", unigram);
+        Json wordpiece = small_tokenizer_json();
+        wordpiece["model"]["vocab"][piece] = 17;
+        row("WordPiece", wordpiece);
+        wordpiece["pre_tokenizer"] = {{"type", "Whitespace"}};
+        row("WordPiece of steps", wordpiece);
+        Json added = with_steps(nullptr, nullptr);
+        added["added_tokens"] = Json::array({{{"content", piece}}});
+        row("added token", added);
+    }
+    void a_piece_that_no_training_makes_is_refused() {
+        QFETCH(QByteArray, json);
+        EXPECT_ERROR(TokenizerFolder(parse_json(json.toStdString(), "t")).load(), "tokenizer.json: the piece 'aaaa", "has 2049 bytes");
+    }
     void a_pattern_beyond_the_engine_is_named_data() {
         QTest::addColumn<QString>("pattern");
         QTest::newRow("open group") << "(a";

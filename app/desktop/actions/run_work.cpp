@@ -15,8 +15,9 @@ namespace faceter::desktop {
 namespace {
 
 /// A supervisor of their own, on this machine.
-void startHere(const Project& project, const std::vector<RunDirectory>& runs, const LaunchPlace& place = {}) {
-    start_supervisor(Queue::create(project, runs, place.jobs, place.devices));
+void startHere(const Project& project, const std::vector<RunDirectory>& runs, const LaunchPlace& place = {},
+               const std::vector<RunDirectory>& resumed = {}) {
+    start_queue(project, runs, place.jobs, place.devices, resumed);
 }
 
 QStringList idsOf(const std::vector<RunDirectory>& runs) {
@@ -35,9 +36,10 @@ std::vector<RunDirectory> launchHere(const Project& project, const Experiment& e
     experiment.check_files();
     check_processes(experiment, Catalogue::load(plugin_folders()), place.devices);
     worker_program();
-    std::vector<RunDirectory> runs;
-    for (const ResolvedRun* run : chosen_runs(experiment, place.only))
-        runs.push_back(RunDirectory::create(project.folder(), experiment, *run, smoke));
+    const std::vector<RunDirectory> runs = make_all_or_none(project, [&](std::vector<RunDirectory>& made) {
+        for (const ResolvedRun* run : chosen_runs(experiment, place.only))
+            made.push_back(RunDirectory::create(project.folder(), experiment, *run, smoke));
+    });
     keepForecasts(runs, place);
     startHere(project, runs, place);
     return runs;
@@ -110,8 +112,7 @@ void resumeRuns(const std::filesystem::path& folder, const QStringList& runs) {
     const Project project(folder, false);
     for (const auto& [profile, group] : destinations_of(openRuns(folder, runs), "")) {
         if (profile.empty()) {
-            prepare_resume(group);
-            startHere(project, group);
+            startHere(project, group, {}, group);
         } else {
             resume_through(project, read_profile(profile), group);
         }
