@@ -112,14 +112,13 @@ void check_quotes(const fs::path& file) {
 
 /// Where a line of a table reads like names of columns, the first of them, else empty. Some columns may have none. Data error for two
 /// columns of one name where any says what is in a column: a header all the same.
-std::string first_name(std::string_view line, const std::string& place, char separator) {
+std::string first_name(const std::vector<std::string>& cells, const std::string& place) {
     std::set<std::string> names;
     std::string first, twice;
     bool says_a_role = false;
-    for (const std::string_view cell : split(line, separator)) {
-        std::string_view name = trim(cell);
-        if (in_quotes(name)) name = name.substr(1, name.size() - 2);
-        if (trim(name).empty()) continue;
+    for (const std::string& cell : cells) {
+        const std::string_view name = trim(cell);
+        if (name.empty()) continue;
         if (!reads_like_a_name(name)) return "";
         if (!names.insert(lowercase_ascii(name)).second) twice = name;
         says_a_role |= is_name_of_a_role(name);
@@ -160,9 +159,9 @@ Header header_of(const fs::path& file, RecordForm form) {
     while (line && trim(*line).empty()) line = lines.next();
     if (!line) return {};
     const std::string place = lines.position().text();
-    if (form == RecordForm::tsv) return {first_name(*line, place, '\t')};
+    if (form == RecordForm::tsv) return {first_name(first_row(file, form, '\t'), place)};
     const char separator = likely_separator(*line);
-    std::string first = first_name(*line, place, separator);
+    std::string first = first_name(first_row(file, form, separator), place);
     if (separator != ',' && first.empty())
         throw data_error("{}: its cells are separated by {} and no names of columns stand above them; write such a line", place,
                          separator == '\t' ? "tabs" : fmt::format("'{}'", separator));

@@ -91,6 +91,12 @@ class TestInit : public QObject {
                                         << "my %2, number %1\t%2";
         QTest::newRow("bars") << "Text|Label"
                               << "my %2 number %1|%2";
+        QTest::newRow("blanks in quotes") << "\" Text \", Label "
+                                          << "\"my %2, number %1\",%2";
+        QTest::newRow("a separator in a name") << "\"Id, if any\";Text;Label"
+                                               << "%1;my %2 number %1;%2";
+        QTest::newRow("a line end in a name") << "\"Id\nif any\",Text,Label"
+                                              << "%1,my %2 number %1,%2";
         QTest::newRow("columns without names") << ",Text,notes,,Label"
                                                << "%1,my %2 and its number %1,,,%2";
     }
