@@ -5,6 +5,7 @@
 #include <set>
 #include <unordered_set>
 
+#include "common/command.h"
 #include "common/error.h"
 #include "common/file_name.h"
 #include "common/hash.h"
@@ -20,6 +21,22 @@ constexpr std::size_t least_rows = 40, most_held_out = 1000;
 constexpr double tokens_a_word = 1.4;  // of English under WordPiece, roughly; the estimate before a run counts them
 
 std::string yaml(std::string_view text) { return Json(std::string(text)).dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+/// A file as a shell takes it, in a comment of one line.
+std::string typed(const fs::path& file) { return printable(shell_word(file.filename().string())); }
+
+/// As the file is called, in any script: names that are spelt with other letters alone must not meet in one folder of data.
+std::string name_of(const fs::path& output) {
+    const std::string stem = output.stem().string();
+    return stem.starts_with('.') || printable(stem) != stem ? safe_file_name(stem) : stem;
+}
+
+/// A folder was named from where the program stands, and the experiment may come to lie elsewhere.
+std::string model_line(const std::string& model) {
+    std::error_code error;
+    const bool folder = model != "minilm" && fs::is_directory(model, error);
+    return yaml(folder ? absolute_path(model).lexically_normal().string() : model);
+}
 
 /// Texts of one class belong together: they are no negatives of each other.
 const char* objective_line(bool labelled, bool graded = false) {
@@ -37,7 +54,7 @@ struct StarterRow {
 class TableStarter {
   public:
     TableStarter(const Survey& survey, const ColumnRoles& roles, const StarterOptions& options)
-        : survey_(survey), roles_(roles), options_(options), name_(safe_file_name(options.output.stem().string())) {}
+        : survey_(survey), roles_(roles), options_(options), name_(name_of(options.output)) {}
 
     Starter make() {
         choose_rows();
@@ -254,10 +271,9 @@ evaluation:
   baseline: true        # the untrained start model is a row of every table
   datasets:
 {})",
-                           printable(survey_.file.filename().string()), trained_, held_out_, printable(options_.output.filename().string()),
-                           printable(options_.output.filename().string()), yaml(name_),
-                           yaml("Fine-tuned on " + survey_.file.filename().string()), yaml(options_.model), length_line(), seeds(), tasks(),
-                           variants(), objective_line(roles_.has_labels()), epochs(), datasets());
+                           printable(survey_.file.filename().string()), trained_, held_out_, typed(options_.output), typed(options_.output),
+                           yaml(name_), yaml("Fine-tuned on " + survey_.file.filename().string()), model_line(options_.model),
+                           length_line(), seeds(), tasks(), variants(), objective_line(roles_.has_labels()), epochs(), datasets());
     }
 
     const Survey& survey_;
@@ -289,7 +305,7 @@ Starter start_from_folder(const fs::path& folder, const StarterOptions& options)
         throw data_error("{}. An experiment needs {} of this folder; 'faceter evaluate' scores a model on it without training",
                          error.what(), type.empty() ? "a part to score" : "a part to train on");
     }
-    const std::string name = safe_file_name(options.output.stem().string());
+    const std::string name = name_of(options.output);
     const bool asymmetric = type == "retrieval" || type == "reranking";
     Starter starter;
     std::string seeds = "1";
@@ -329,9 +345,8 @@ evaluation:
   datasets:
     - {{path: {}}}
 )",
-        printable(path), printable(options.output.filename().string()), printable(options.output.filename().string()), yaml(name),
-        yaml("Fine-tuned on " + folder.string()), yaml(options.model),
-        options.model == "minilm" ? "max_length: 128         # tokens; longer texts are cut\n" : "", seeds, type,
+        printable(path), typed(options.output), typed(options.output), yaml(name), yaml("Fine-tuned on " + folder.string()),
+        model_line(options.model), options.model == "minilm" ? "max_length: 128         # tokens; longer texts are cut\n" : "", seeds, type,
         asymmetric ? R"({query: "search query: ", document: "search document: "})" : fmt::format("{{text: {}}}", yaml(type + ": ")),
         yaml(path), objective_line(labelled, type == "sts"), yaml(path));
     return starter;
@@ -348,3 +363,7 @@ void write_starter(const Starter& starter, const fs::path& output) {
 }
 
 }  // namespace faceter
+    for (const auto& [file, content] : starter.files)
+        if (fs::exists(file))
+            throw usage_error("{}: it is there already, perhaps of another experiment; choose another name, or move its folder away",
+                              file.string());

@@ -136,6 +136,7 @@ class TestInit : public QObject {
         const Outcome outcome = faceter::testing::faceter({"init", in("faq.csv"), "--output", in("my file.yaml"), "--yes"});
         QVERIFY2(outcome.code == 0, outcome.err.c_str());
         HAS(outcome.err, "next: faceter check 'my file.yaml'");
+        HAS(read_file(in("my file.yaml")), "# faceter check 'my file.yaml' ");
     }
     /// Their pairs do not all belong together, and training would take them so.
     void graded_pairs_are_refused_data() {
@@ -378,3 +379,37 @@ class TestInit : public QObject {
 
 FACETER_TEST(TestInit)
 #include "test_init.moc"
+    /// Their letters are others, and so many.
+    void names_in_other_scripts_keep_their_data_apart() {
+        put("faq.csv", faq(',', "question,answer,topic\n"));
+        put("others.csv", faq(',', "question,answer,topic\n", 90));
+        for (const auto& [source, stem] : {std::pair{"faq.csv", "данные"}, std::pair{"others.csv", "тексты"}}) {
+            const Outcome outcome = faceter::testing::faceter({"init", in(source), "--output", in(std::string(stem) + ".yaml"), "--yes"});
+            QVERIFY2(outcome.code == 0, outcome.err.c_str());
+            HAS(read_file(in(std::string(stem) + ".yaml")), fmt::format("name: \"{}\"", stem));
+        }
+        QVERIFY(read_file(in("данные-data/pairs/train.jsonl")) != read_file(in("тексты-data/pairs/train.jsonl")));
+    }
+    void data_of_another_experiment_are_not_written_over() {
+        put("faq.csv", faq(',', "question,answer,topic\n"));
+        QCOMPARE(start("faq.csv").code, 0);
+        const std::string before = read_file(in("made-data/pairs/train.jsonl"));
+        fs::rename(in("made.yaml"), in("kept.yaml"));
+        const Outcome outcome = start("faq.csv", {"--columns", "query=answer, document=question"});
+        QCOMPARE(outcome.code, 2);
+        HAS(outcome.err, "made-data");
+        HAS(outcome.err, "it is there already");
+        QCOMPARE(read_file(in("made-data/pairs/train.jsonl")), before);
+        QVERIFY(!fs::exists(in("made.yaml")));
+    }
+    void a_model_folder_is_found_from_where_the_experiment_lies() {
+        put("faq.csv", faq(',', "question,answer,topic\n"));
+        make_directories(in("models/mine"));
+        const fs::path here = fs::current_path();
+        fs::current_path(folder_.path());
+        const Outcome outcome =
+            faceter::testing::faceter({"init", "faq.csv", "--model", "models/mine", "--output", in("elsewhere/made.yaml"), "--yes"});
+        fs::current_path(here);
+        QVERIFY2(outcome.code == 0, outcome.err.c_str());
+        HAS(read_file(in("elsewhere/made.yaml")), "model: \"" + (folder_.path() / "models/mine").string() + "\"");
+    }
