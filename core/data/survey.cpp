@@ -196,6 +196,7 @@ class Reader {
             row.resize(survey_.columns.size());
             row[place] = value_of(member);
             survey_.columns[place].lists += member.kind == Record::Kind::list;
+            survey_.columns[place].nested += member.kind == Record::Kind::other;
         }
         for (const std::string& cell : row) whole += cell + '\0';
         const bool blank = std::all_of(row.begin(), row.end(), [](const std::string& cell) { return cell.empty(); });

@@ -47,7 +47,8 @@ const char* objective_line(bool labelled, bool graded = false) {
 
 /// A row with what its roles need.
 struct StarterRow {
-    std::string query, document, negative, label;
+    std::string query, document, label;
+    std::vector<std::string> negatives;
     bool held_out = false;
 };
 
@@ -71,13 +72,20 @@ class TableStarter {
         return column.empty() ? std::string() : survey_.rows[row][survey_.column(column)];
     }
 
+    std::vector<std::string> negatives(std::size_t row) const {
+        std::vector<std::string> texts;
+        for (const std::string& column : roles_.negatives)
+            if (std::string text = cell(row, column); !text.empty()) texts.push_back(std::move(text));
+        return texts;
+    }
+
     void choose_rows() {
         const std::string& document = roles_.has_pairs() ? roles_.document : roles_.text;
         std::unordered_set<std::uint64_t> seen;
         std::map<std::string, std::size_t> labels;
         std::size_t blank = 0, repeated = 0;
         for (std::size_t i = 0; i < survey_.rows.size(); ++i) {
-            StarterRow row{cell(i, roles_.query), cell(i, document), cell(i, roles_.negative), cell(i, roles_.label)};
+            StarterRow row{cell(i, roles_.query), cell(i, document), cell(i, roles_.label), negatives(i)};
             const bool whole =
                 !row.document.empty() && (!roles_.has_pairs() || !row.query.empty()) && (!roles_.has_labels() || !row.label.empty());
             const bool fresh = whole && seen.insert(hash64(row.document)).second;
@@ -151,7 +159,7 @@ class TableStarter {
     void write_pairs() {
         write("pairs", [](const StarterRow& row) {
             Json line{{"query", row.query}, {"document", row.document}};
-            if (!row.negative.empty()) line["negative"] = row.negative;
+            if (!row.negatives.empty()) line["negatives"] = row.negatives;
             return line;
         });
     }
@@ -162,7 +170,9 @@ class TableStarter {
 
     int max_length() const {
         std::size_t words = 0;
-        for (const std::string& column : {roles_.query, roles_.document, roles_.negative, roles_.text})
+        std::vector<std::string> columns{roles_.query, roles_.document, roles_.text};
+        columns.insert(columns.end(), roles_.negatives.begin(), roles_.negatives.end());
+        for (const std::string& column : columns)
             if (!column.empty()) words = std::max(words, survey_.columns[survey_.column(column)].words_95);
         for (const int length : {32, 48, 64, 96, 128, 192})
             if (tokens_a_word * static_cast<double>(words) + 12 <= length) return length;
@@ -170,6 +180,10 @@ class TableStarter {
     }
 
     void remark() {
+        for (const SurveyedColumn& column : survey_.columns)
+            if (roles_.has_pairs() && column.lists > 0 && is_name_of_a_role(column.name))
+                starter_.remarks.push_back(fmt::format("{} holds lists and is left out. Such records can be trained on as they are: {}.",
+                                                       printable(column.name), entry_of_lists(survey_.file)));
         if (survey_.cut) starter_.remarks.push_back(fmt::format("Only the first {} rows were read.", most_surveyed_rows));
         std::vector<std::string> others;
         for (const auto& [language, share] : survey_.languages)
@@ -181,6 +195,11 @@ class TableStarter {
                             join(others, ", ")));
         if (max_length() == 256)
             starter_.remarks.push_back("Some texts are longer than 256 tokens, and are cut there: MiniLM takes no more.");
+    }
+
+    /// Each pair that is trained on has a negative.
+    bool are_triplets() const {
+        return std::all_of(rows_.begin(), rows_.end(), [](const StarterRow& row) { return row.held_out || !row.negatives.empty(); });
     }
 
     /// Other models have limits of their own, which stand where none is named.
@@ -203,7 +222,7 @@ class TableStarter {
     train:
       - {{name: pairs, source: file, format: {}, path: {}}}
 )",
-                               printable(roles_.query), printable(roles_.document), roles_.negative.empty() ? "pairs" : "triplets",
+                               printable(roles_.query), printable(roles_.document), are_triplets() ? "triplets" : "pairs",
                                yaml(folder() + "/pairs/train.jsonl"));
         if (roles_.has_labels())
             out += fmt::format(R"(  classification:      # {} by its {}: {} labels
@@ -354,6 +373,10 @@ evaluation:
 
 void write_starter(const Starter& starter, const fs::path& output) {
     if (fs::exists(output)) throw usage_error("{}: it is there already; choose another name for the experiment", output.string());
+    for (const auto& [file, content] : starter.files)
+        if (fs::exists(file))
+            throw usage_error("{}: it is there already, perhaps of another experiment; choose another name, or move its folder away",
+                              file.string());
     for (const auto& [file, content] : starter.files) {
         make_directories(file.parent_path());
         write_file_atomic(file, content);
@@ -363,7 +386,3 @@ void write_starter(const Starter& starter, const fs::path& output) {
 }
 
 }  // namespace faceter
-    for (const auto& [file, content] : starter.files)
-        if (fs::exists(file))
-            throw usage_error("{}: it is there already, perhaps of another experiment; choose another name, or move its folder away",
-                              file.string());

@@ -150,6 +150,12 @@ class TestInit : public QObject {
                                     << "label";
         QTest::newRow("rated answers") << "question,answer,rating"
                                        << "rating";
+        QTest::newRow("judged answers") << "query,passage,relevance"
+                                        << "relevance";
+        QTest::newRow("texts of a kind and a number") << "text_a,text_b,stars"
+                                                      << "stars";
+        QTest::newRow("questions of a kind and a class") << "question1,question2,gold_label"
+                                                         << "gold_label";
     }
     void graded_pairs_are_refused() {
         QFETCH(QString, header);
@@ -157,7 +163,58 @@ class TestInit : public QObject {
         std::string table = header.toStdString() + "\n";
         for (int i = 0; i < 90; ++i) table += fmt::format("is this the question {}?,this may be the answer {},{}\n", i, i * 3, i % 2);
         put("graded.csv", table);
-        refuses("graded.csv", {(grade + " says how well").toUtf8().constData(), "Keep the rows"});
+        const std::vector<std::string> names = [&] {
+            std::vector<std::string> list;
+            for (const QString& name : header.split(u',')) list.push_back(name.toStdString());
+            return list;
+        }();
+        const std::string said = fmt::format("query={}, document={}", names[0], names[1]);
+        refuses("graded.csv", {(grade + " says how well").toUtf8().constData(), "Keep the rows", ("--columns '" + said + "'").c_str()});
+        const Outcome outcome = start("graded.csv", {"--columns", said});  // what it says to do can be done
+        QVERIFY2(outcome.code == 0, outcome.err.c_str());
+    }
+    void every_column_of_negatives_is_taken() {
+        std::string table = "anchor,positive,negative_1,negative_2\n";
+        for (int i = 0; i < 60; ++i) table += fmt::format("what is case {0}?,it is answer {0} of them,not {0} at all,nor {0} as well\n", i);
+        put("triplets.csv", table);
+        Outcome outcome = start("triplets.csv");
+        QVERIFY2(outcome.code == 0, outcome.err.c_str());
+        HAS(outcome.err, "columns: query=anchor, document=positive, negative=negative_1, negative=negative_2");
+        HAS(made(), "format: triplets");
+        HAS(read_file(in("made-data/pairs/train.jsonl")), " at all\",\"nor ");
+        init();
+        outcome = start("triplets.csv", {"--columns", "query=anchor, document=positive, negative=negative_2"});
+        QVERIFY2(outcome.code == 0, outcome.err.c_str());
+        QVERIFY(read_file(in("made-data/pairs/train.jsonl")).find(" at all") == std::string::npos);
+    }
+    /// A triplet without a negative would be refused when it is read.
+    void pairs_of_which_some_lack_a_negative_stay_pairs() {
+        std::string table = "query,positive,negative\n";
+        for (int i = 0; i < 60; ++i)
+            table += fmt::format("what is case {0}?,it is answer {0} of them,{1}\n", i, i % 4 ? fmt::format("not {} at all", i) : "");
+        put("some.csv", table);
+        const Outcome outcome = start("some.csv");
+        QVERIFY2(outcome.code == 0, outcome.err.c_str());
+        HAS(made(), "format: pairs, path: \"made-data/pairs/train.jsonl\"");
+        HAS(read_file(in("made-data/pairs/train.jsonl")), " at all");
+    }
+    void lists_and_members_within_members_are_told() {
+        std::string listed, nested, whole;
+        for (int i = 0; i < 60; ++i) {
+            const std::string pair = fmt::format("\"query\": \"what is case {0}?\", \"positive\": \"it is answer {0} of them\"", i);
+            listed += fmt::format("{{{}, \"negatives\": [\"not that\", \"nor {}\"]}}\n", pair, i);
+            nested += fmt::format("{{\"id\": {}, \"data\": {{{}}}}}\n", i, pair);
+            whole += fmt::format("{{\"query\": \"what is case {0}?\", \"pos\": [\"that {0}\"], \"neg\": [\"this\"]}}\n", i);
+        }
+        put("listed.jsonl", listed);
+        const Outcome outcome = start("listed.jsonl");
+        QVERIFY2(outcome.code == 0, outcome.err.c_str());
+        HAS(outcome.err, "negatives holds lists and is left out. Such records can be trained on as they are: {source: file, format: pairs");
+        init();
+        put("nested.jsonl", nested);
+        refuses("nested.jsonl", {"data holds members of its own", "jq -c '.[\"data\"]'"});
+        put("whole.jsonl", whole);
+        refuses("whole.jsonl", {"pos holds lists", "are trained on as they are: {source: file, format: pairs, path: whole.jsonl}"});
     }
     /// Each day stands in several rows, and in front of the label.
     void days_are_no_labels() {
@@ -360,25 +417,6 @@ class TestInit : public QObject {
         HAS(outcome.err, "it is there already");
         QCOMPARE(made(), std::string("mine"));
     }
-    void names_of_columns_and_texts_do_not_reach_into_the_file() {
-        put("evil.jsonl", [] {
-            std::string text;
-            for (int i = 0; i < 60; ++i)
-                text += Json{{"query", fmt::format("a question {} with words", i)},
-                             {"document", fmt::format("an answer {} with: {{yaml: \"in it\"}}\nsecond line", i)}}
-                            .dump() +
-                        "\n";
-            return text;
-        }());
-        const Outcome outcome = start("evil.jsonl");
-        QVERIFY2(outcome.code == 0, outcome.err.c_str());
-        if (!fs::exists(model())) QSKIP("no ../shared: the experiment is not checked");
-        QCOMPARE(check().code, 0);
-    }
-};
-
-FACETER_TEST(TestInit)
-#include "test_init.moc"
     /// Their letters are others, and so many.
     void names_in_other_scripts_keep_their_data_apart() {
         put("faq.csv", faq(',', "question,answer,topic\n"));
@@ -413,3 +451,22 @@ FACETER_TEST(TestInit)
         QVERIFY2(outcome.code == 0, outcome.err.c_str());
         HAS(read_file(in("elsewhere/made.yaml")), "model: \"" + (folder_.path() / "models/mine").string() + "\"");
     }
+    void names_of_columns_and_texts_do_not_reach_into_the_file() {
+        put("evil.jsonl", [] {
+            std::string text;
+            for (int i = 0; i < 60; ++i)
+                text += Json{{"query", fmt::format("a question {} with words", i)},
+                             {"document", fmt::format("an answer {} with: {{yaml: \"in it\"}}\nsecond line", i)}}
+                            .dump() +
+                        "\n";
+            return text;
+        }());
+        const Outcome outcome = start("evil.jsonl");
+        QVERIFY2(outcome.code == 0, outcome.err.c_str());
+        if (!fs::exists(model())) QSKIP("no ../shared: the experiment is not checked");
+        QCOMPARE(check().code, 0);
+    }
+};
+
+FACETER_TEST(TestInit)
+#include "test_init.moc"
