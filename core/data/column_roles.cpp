@@ -225,6 +225,12 @@ ColumnRoles parse_roles(const Survey& survey, std::string_view words) {
         (roles.query.empty() && roles.text.empty()) || (!roles.negatives.empty() && roles.query.empty()))
         throw usage_error("{}: query= and document= belong together, and so do text= and label=; negative= only beside a query",
                           faceter::quoted(words));
+    const auto is_negative = [&](const std::string& column) {
+        return std::find(roles.negatives.begin(), roles.negatives.end(), column) != roles.negatives.end();
+    };
+    if (roles.has_pairs() && (roles.query == roles.document || is_negative(roles.query) || is_negative(roles.document)))
+        throw usage_error("{}: one column cannot be two of query, document and negative: each text would be its own answer",
+                          faceter::quoted(words));
     if (roles.has_pairs() && roles.has_labels() && roles.text != roles.document)
         throw usage_error("{}: with pairs and labels, the labelled text is the document: text={}", faceter::quoted(words), roles.document);
     return roles;

@@ -335,6 +335,18 @@ class TestInit : public QObject {
         HAS(unknown.err, "no column 'nothing'; there are a, b, c");
         QCOMPARE(start("odd.csv", {"--columns", "text=a"}).code, 2);
         QCOMPARE(start("odd.csv", {"--columns", "colour=a"}).code, 2);
+        const Outcome same = start("odd.csv", {"--columns", "query=a, document=a"});
+        QCOMPARE(same.code, 2);
+        HAS(same.err, "one column cannot be two of query, document and negative");
+    }
+    /// Which --columns would take for two roles: the guess is not read again.
+    void a_column_whose_name_has_a_comma_is_taken() {
+        std::string table = "\"Text, in full\",Label\n";
+        for (int i = 0; i < 80; ++i) table += fmt::format("my request {} of them,{}\n", i, i % 2 ? "printer" : "password");
+        put("comma.csv", table);
+        const Outcome outcome = start("comma.csv");
+        QVERIFY2(outcome.code == 0, outcome.err.c_str());
+        HAS(made(), "text, in full by its label: 2 labels");
     }
     void a_beir_or_mteb_folder_is_used_where_it_lies() {
         const fs::path set = shared_folder() / "data/banking77";
