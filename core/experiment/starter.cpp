@@ -18,7 +18,7 @@ namespace faceter {
 namespace {
 
 constexpr std::size_t least_rows = 40, most_held_out = 1000;
-constexpr double tokens_a_word = 1.4;  // of English under WordPiece, roughly; the estimate before a run counts them
+constexpr std::size_t around_text = 12;  // tokens: an instruction and both ends
 
 std::string yaml(std::string_view text) { return Json(std::string(text)).dump(-1, ' ', false, Json::error_handler_t::replace); }
 
@@ -169,13 +169,13 @@ class TableStarter {
     }
 
     int max_length() const {
-        std::size_t words = 0;
+        std::size_t tokens = 0;
         std::vector<std::string> columns{roles_.query, roles_.document, roles_.text};
         columns.insert(columns.end(), roles_.negatives.begin(), roles_.negatives.end());
         for (const std::string& column : columns)
-            if (!column.empty()) words = std::max(words, survey_.columns[survey_.column(column)].words_95);
+            if (!column.empty()) tokens = std::max(tokens, survey_.columns[survey_.column(column)].tokens_95);
         for (const int length : {32, 48, 64, 96, 128, 192})
-            if (tokens_a_word * static_cast<double>(words) + 12 <= length) return length;
+            if (tokens + around_text <= static_cast<std::size_t>(length)) return length;
         return 256;
     }
 
@@ -206,7 +206,7 @@ class TableStarter {
     std::string length_line() const {
         return options_.model != "minilm"
                    ? ""
-                   : fmt::format("max_length: {:<13} # tokens; longer texts are cut. 95 of 100 of these are shorter\n", max_length());
+                   : fmt::format("max_length: {:<13} # tokens; longer texts are cut. About 95 of 100 of these are shorter\n", max_length());
     }
 
     /// A few hundred steps, so that a first answer is there within minutes.

@@ -372,6 +372,23 @@ class TestInit : public QObject {
         HAS(outcome.err, "de 100 %");
         HAS(outcome.err, "multilingual");
     }
+    /// MiniLM's vocabulary is English: it takes long words in pieces and other scripts by letters.
+    void texts_of_other_languages_are_not_cut() {
+        const char* const texts[] = {
+            "верните деньги за заказ который я оплатил картой на прошлой неделе номер",
+            "Datenschutzbeauftragter Benutzeroberfläche Lieferverzögerung Versicherungsnummer Kontoverbindung Nummer"};
+        for (const char* text : texts) {  // 61 and 36 tokens
+            init();
+            std::string table = "text,label\n";
+            for (int i = 0; i < 60; ++i) table += fmt::format("{} {},{}\n", text, i, i % 2 ? "one" : "two");
+            put("others.csv", table);
+            const Outcome outcome = start("others.csv");
+            QVERIFY2(outcome.code == 0, outcome.err.c_str());
+            const std::string experiment = made();
+            const int length = std::stoi(experiment.substr(experiment.find("max_length: ") + 12));
+            QVERIFY2(length >= (text == texts[0] ? 64 : 48), std::to_string(length).c_str());
+        }
+    }
     void hostile_and_useless_files_give_one_clear_error() {
         put("empty.csv", "");
         refuses("empty.csv", {"no rows"});
