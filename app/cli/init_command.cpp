@@ -73,7 +73,8 @@ Starter starter_of(const InitOptions& options, StarterOptions& choices) {
     const Survey survey = survey_file(options.source);
     tell(survey);
     ColumnRoles roles = options.columns.empty() ? guess_roles(survey) : parse_roles(survey, options.columns);
-    if (options.columns.empty()) roles = parse_roles(survey, ask(options, "What the columns are", roles.words()));
+    if (const std::string guessed = roles.words(); options.columns.empty())
+        if (const std::string said = ask(options, "What the columns are", guessed); said != guessed) roles = parse_roles(survey, said);
     say(stderr, "columns: {}{}\n", roles.words(), options.columns.empty() ? " (--columns says it otherwise)" : "");
     ask_the_rest(options, choices);
     return start_from_table(survey, roles, choices);

@@ -4,6 +4,7 @@
 #include "cli/commands.h"
 #include "common/command.h"
 #include "common/error.h"
+#include "common/file_name.h"
 #include "common/printable.h"
 #include "data/file_ending.h"
 #include "record/state.h"
@@ -30,13 +31,16 @@ bool is_table(const fs::path& file) {
     return ending == ".csv" || ending == ".tsv" || ending == ".jsonl" || ending == ".parquet";
 }
 
+/// As a shell takes it, in quotes where it needs them.
+std::string typed(const std::string& name) { return safe_file_name(name) == name && name.front() != '-' ? name : shell_word(name); }
+
 std::map<std::string, std::vector<std::string>> files_here() {
     std::map<std::string, std::vector<std::string>> files;
     std::error_code error;
     for (fs::directory_iterator it(".", error), end; !error && it != end; it.increment(error)) {
         if (is_table(it->path()) && it->is_regular_file(error)) files["table"].push_back(shell_word(it->path().filename().string()));
         if (it->path().extension() == ".yaml")
-            if (const std::string kind = kind_of(it->path()); !kind.empty()) files[kind].push_back(it->path().filename().string());
+            if (const std::string kind = kind_of(it->path()); !kind.empty()) files[kind].push_back(typed(it->path().filename().string()));
     }
     for (auto& [kind, names] : files) std::sort(names.begin(), names.end());
     return files;
@@ -92,9 +96,8 @@ bool print_overview() {
         const bool study = kind == "study", table = kind == "table";
         fmt::print("{} here:\n", study ? "Studies" : table ? "Tables" : "Experiments");
         print_some(names, study ? "faceter study status --project DIR " : table ? "faceter init " : "faceter check ");
+        if (kind == "experiment") say(stdout, "  faceter run {} --project {}\n", names.front(), named ? typed(set) : project ? "." : "DIR");
     }
-    if (files.contains("experiment"))
-        say(stdout, "  faceter run {} --project {}\n", files.at("experiment").front(), named ? set : project ? "." : "DIR");
     fmt::print("All commands: faceter --help\n");
     return true;
 }

@@ -31,9 +31,7 @@ fs::path router_folder(const RouterCommand& options) {
     const auto run = find_run(options.model, options.project);
     const fs::path folder = run ? final_model_folder(*run) : resolve_named_model(options.model);
     if (!router_method(folder).empty()) return folder;
-    if (run && !fs::is_directory(folder))
-        throw data_error("{}: the run has no final model yet; let it finish, or continue it with 'faceter resume {}'",
-                         run->folder().string(), run->info().id);
+    if (run && !fs::is_directory(folder)) throw no_final_model(*run);
     throw data_error(
         "{}: has no router (router.json); expected a run of a method that routes, such as router_retriever, or its model folder",
         folder.string());

@@ -29,7 +29,8 @@ Figure score_figure(const Comparison& comparison) {
         for (const ComparedSet& set : comparison.sets) {
             const auto found = group.scores.find(set.name);
             const double value = found == group.scores.end() ? not_a_number : mean(found->second);
-            const double sd = found == group.scores.end() || found->second.size() < 2 ? 0 : standard_deviation(found->second);
+            const bool several = found != group.scores.end() && found->second.size() > 1;  // one seed says nothing of a spread
+            const double sd = several ? standard_deviation(found->second) : not_a_number;
             spread |= sd > 0;
             series.y.push_back(value);
             series.low.push_back(value - sd);
@@ -93,14 +94,16 @@ std::optional<Figure> loss_figure(Store& store, const Comparison& comparison) {
     figure.title = "Training loss";
     figure.x.label = "step";
     figure.y.label = "loss";
+    std::size_t curves = 0;
     for (const RunGroup& group : comparison.groups)
         for (const RunRow& run : group.runs) {
             const auto points = store.series(run.info.id, "loss");
-            if (points.size() < 2 || figure.series.size() == most_curves) continue;
+            if (points.size() < 2 || ++curves > most_curves) continue;
             figure.series.push_back(
                 thinned(group.runs.size() > 1 ? fmt::format("{}, seed {}", group.name, run.info.seed) : group.name, points));
         }
     if (figure.series.empty()) return std::nullopt;
+    if (curves > most_curves) figure.notes.push_back(fmt::format("The first {} runs of {}.", most_curves, curves));
     return figure;
 }
 

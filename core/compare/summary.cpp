@@ -9,7 +9,7 @@
 namespace faceter {
 namespace {
 
-constexpr std::size_t most_set_columns = 5;
+constexpr std::size_t most_set_columns = 5, most_named = 4;  // data sets
 
 /// "a", "a and b", "a, b and c".
 std::string listed(const std::vector<std::string>& words) {
@@ -96,13 +96,14 @@ class Summariser {
             runs += group(i).runs.size();
             if (!is_baseline(i) || groups() == 1) names.push_back(group(i).name);
         }
+        const std::string where = fmt::format("on {}, in {}", number_of(sets_.size(), "data set"), number_of(runs, "run"));
+        if (names.empty()) return fmt::format("Nothing to compare yet: {} alone, {}.", group(0).name, where);
         const std::string against =
             comparison_.baseline && groups() > 1
                 ? fmt::format(" with {}{}", group(*comparison_.baseline).name,
                               is_start_of_all(*comparison_.baseline) ? ", the model that they began from untrained" : "")
                 : "";
-        return fmt::format("Compared: {}{}, on {}, in {}.", listed(names), against, number_of(sets_.size(), "data set"),
-                           number_of(runs, "run"));
+        return fmt::format("Compared: {}{}, {}.", listed(names), against, where);
     }
 
     /// Nothing with one group alone.
@@ -113,7 +114,7 @@ class Summariser {
             std::vector<std::string> where;
             for (const ComparedRow* set : sets_)
                 if (set->values[i].best) where.push_back(set->name);
-            if (where.size() > 4) where = {number_of(where.size(), "data set")};
+            if (where.size() > most_named) where = {number_of(where.size(), "data set")};
             if (!where.empty()) wins.push_back(fmt::format("{} on {}", group(i).name, listed(where)));
         }
         std::string text = wins.empty() ? "No data set was scored by two." : "Highest: " + join(wins, "; ") + ".";
@@ -144,11 +145,19 @@ class Summariser {
         std::size_t tested = 0, untested = 0;
         for (std::size_t i = 0; i < groups(); ++i) {
             std::vector<std::string> where;
+            std::vector<double> differences;
             for (const ComparedRow* set : sets_) {
                 if (is_baseline(i) || std::isnan(set->values[i].delta)) continue;
                 const TestOutcome& outcome = set->values[i].outcome;
                 ++(outcome.has_p() ? tested : untested);
-                if (outcome.is_significant()) where.push_back(fmt::format("{} ({})", set->name, format_delta(outcome.difference, 2)));
+                if (!outcome.is_significant()) continue;
+                where.push_back(fmt::format("{} ({})", set->name, format_delta(outcome.difference, 2)));
+                differences.push_back(outcome.difference);
+            }
+            if (where.size() > most_named) {
+                const auto [least, most] = std::minmax_element(differences.begin(), differences.end());
+                const std::string low = format_delta(*least, 2), high = format_delta(*most, 2);
+                where = {fmt::format("{} ({})", number_of(where.size(), "data set"), low == high ? "each " + low : low + " to " + high)};
             }
             if (!where.empty()) certain.push_back(fmt::format("{} on {}", group(i).name, listed(where)));
         }
@@ -184,14 +193,15 @@ class Summariser {
     }
 
     std::string next() const {
-        bool smoke = false, several = false;
+        bool smoke = false, several = false, trained = false;
         for (const RunGroup& one : comparison_.groups) {
             smoke |= one.runs.front().info.smoke;
             several |= one.runs.size() > 1;
+            trained |= one.method != "start";
         }
         if (smoke) return "These were trials of a few steps, so the scores mean nothing: the same command without --smoke trains for real.";
         return fmt::format("Next: {}'faceter compare' has every test, 'faceter report --output report.html' everything on one page{}.",
-                           several ? "" : "'faceter run' with --seeds 1,2,3 says what a seed changes; ", similar());
+                           several || !trained ? "" : "'faceter run' with --seeds 1,2,3 says what a seed changes; ", similar());
     }
 
     /// Where two trained groups have the analysis, most likely: the plugin's own words are with the figures.

@@ -14,13 +14,23 @@ namespace {
 constexpr std::array<std::string_view, 8> query_names{"query", "anchor", "question", "title", "sentence1", "text1", "source", "premise"};
 constexpr std::array<std::string_view, 11> document_names{"document", "positive",  "answer", "passage", "body",      "description",
                                                           "abstract", "sentence2", "text2",  "target",  "hypothesis"};
-constexpr std::array<std::string_view, 3> negative_names{"negative", "hard_negative", "neg"};
+constexpr std::array<std::string_view, 5> negative_names{"negative", "hard_negative", "negatives", "hard_negatives", "neg"};
 constexpr std::array<std::string_view, 7> label_names{"label", "label_text", "category", "class", "topic", "section", "intent"};
 
-constexpr std::array<std::string_view, 8> grade_names{"score",  "similarity", "similarity_score", "relatedness", "relatedness_score",
-                                                      "rating", "grade",      "is_duplicate"};
-/// Of pairs that a label may class: entailed or not, a paraphrase or none.
-constexpr std::array<std::string_view, 3> classed_names{"sentence1", "text1", "premise"};
+constexpr std::array<std::string_view, 13> grade_names{
+    "score",        "similarity", "similarity_score", "relatedness", "relatedness_score", "rating",     "grade",
+    "is_duplicate", "gold",       "gold_score",       "relevance",   "relevance_score",   "is_relevant"};
+
+template <std::size_t N>
+bool is_among(const std::array<std::string_view, N>& names, std::string_view name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// "negative", "negative_2", "neg3".
+bool is_name_of_negatives(std::string_view name) {
+    while (!name.empty() && (name.back() == '_' || (name.back() >= '0' && name.back() <= '9'))) name.remove_suffix(1);
+    return is_among(negative_names, name);
+}
 
 template <std::size_t N>
 std::string named(const Survey& survey, const std::array<std::string_view, N>& names) {
@@ -30,10 +40,18 @@ std::string named(const Survey& survey, const std::array<std::string_view, N>& n
     return "";
 }
 
+std::vector<std::string> negative_columns(const Survey& survey) {
+    std::vector<std::string> names;
+    for (const SurveyedColumn& column : survey.columns)
+        if (is_name_of_negatives(lowercase_ascii(column.name)) && column.filled * 2 > survey.rows.size()) names.push_back(column.name);
+    return names;
+}
+
 std::vector<std::string> text_columns(const Survey& survey) {
     std::vector<const SurveyedColumn*> texts;
     for (const SurveyedColumn& column : survey.columns)
-        if (column.is_text() && column.filled * 2 > survey.rows.size()) texts.push_back(&column);
+        if (column.is_text() && column.filled * 2 > survey.rows.size() && !is_name_of_negatives(lowercase_ascii(column.name)))
+            texts.push_back(&column);
     std::vector<std::string> names;
     for (const SurveyedColumn* column : texts) names.push_back(column->name);
     return names;
@@ -73,6 +91,12 @@ std::string label_column(const Survey& survey, const ColumnRoles& roles) {
             alone += fmt::format(". {} has one value alone, and labels are two or more", column.name);
     for (const SurveyedColumn& column : survey.columns)
         if (column.lists > 0) alone += fmt::format(". {} holds lists, and a text or a label a row is wanted", column.name);
+    if (!named(survey, query_names).empty() &&
+        std::any_of(survey.columns.begin(), survey.columns.end(), [](const SurveyedColumn& column) { return column.lists > 0; }))
+        alone += fmt::format(" (lists of positives or negatives are trained on as they are: {})", entry_of_lists(survey.file));
+    for (const SurveyedColumn& column : survey.columns)
+        if (column.nested > 0)
+            alone += fmt::format(". {0} holds members of its own; to take these: jq -c '.[\"{0}\"]' FILE > NEW.jsonl", column.name);
     throw data_error(
         "{}: nothing says which texts belong together: a column of texts with one of labels, or two columns of texts, is wanted, and there "
         "are {}{}. "
@@ -80,49 +104,83 @@ std::string label_column(const Survey& survey, const ColumnRoles& roles) {
         survey.file.string(), printable(seen.substr(0, 1000)), printable(alone.substr(0, 500)));
 }
 
-/// The column that says of each pair how well it goes together; empty where none does.
+bool holds_numbers(const Survey& survey, const std::string& column) {
+    const std::size_t place = survey.column(column);
+    return std::all_of(survey.rows.begin(), survey.rows.end(),
+                       [&](const auto& row) { return row[place].empty() || parse_double(row[place]); });
+}
+
+bool holds_fractions(const Survey& survey, const std::string& column) {
+    const std::size_t place = survey.column(column);
+    return std::any_of(survey.rows.begin(), survey.rows.end(), [&](const auto& row) { return row[place].find('.') < row[place].size(); });
+}
+
+/// Two texts of a kind, sentence1 and sentence2, text_a and text_b: what is beside them judges them.
+bool are_of_a_kind(const ColumnRoles& roles) {
+    const std::string a = lowercase_ascii(roles.query), b = lowercase_ascii(roles.document);
+    const std::string_view ends("12ab");
+    return a == "premise" || (a.size() == b.size() && a.substr(0, a.size() - 1) == b.substr(0, b.size() - 1) &&
+                              ends.find(a.back()) != ends.npos && ends.find(b.back()) != ends.npos);
+}
+
+/// Whether a column says of each pair how well it goes together: by its name, beside texts of a kind by its numbers as well.
+bool grades(const Survey& survey, const SurveyedColumn& column, bool of_a_kind) {
+    const std::string name = lowercase_ascii(column.name);
+    const bool named = is_among(grade_names, name);
+    if (!of_a_kind) return named && holds_numbers(survey, column.name);
+    return named || is_among(label_names, name) || name.ends_with("label") ||
+           (holds_numbers(survey, column.name) && (column.is_label() || holds_fractions(survey, column.name)));
+}
+
+/// The column that grades the pairs; empty where none does.
 std::string grading_column(const Survey& survey, const ColumnRoles& roles) {
-    if (const std::string grade = named(survey, grade_names); !grade.empty()) {
-        const std::size_t place = survey.column(grade);
-        if (std::all_of(survey.rows.begin(), survey.rows.end(),
-                        [&](const auto& row) { return row[place].empty() || parse_double(row[place]); }))
-            return grade;
-    }
-    const bool classed = lowercase_ascii(roles.query) == named(survey, classed_names);
-    return classed ? named(survey, label_names) : "";
+    const bool of_a_kind = are_of_a_kind(roles);
+    for (const SurveyedColumn& column : survey.columns)
+        if (column.name != roles.query && column.name != roles.document && column.filled * 2 > survey.rows.size() &&
+            grades(survey, column, of_a_kind))
+            return column.name;
+    return "";
 }
 
 void refuse_graded(const Survey& survey, const ColumnRoles& roles) {
     const std::string grade = grading_column(survey, roles);
     if (grade.empty()) return;
+    ColumnRoles pairs = roles;
+    pairs.label.clear();  // its text is not chosen yet
     throw data_error(
         "{}: {} says how well {} and {} go together, and pairs that are trained on all do. Keep the rows that do and drop the column, or "
         "name "
         "columns that say otherwise: --columns '{}'",
-        survey.file.string(), printable(grade), printable(roles.query), printable(roles.document), printable(roles.words()));
+        survey.file.string(), printable(grade), printable(roles.query), printable(roles.document), printable(pairs.words()));
 }
 
 }  // namespace
 
+std::string entry_of_lists(const std::filesystem::path& file) {
+    return fmt::format("{{source: file, format: pairs, path: {}}}", printable(file.filename().string()));
+}
+
 bool is_name_of_a_role(std::string_view as_written) {
     const std::string name = lowercase_ascii(as_written);
-    const auto is_among = [&](const auto& names) { return std::find(names.begin(), names.end(), name) != names.end(); };
-    return name == "text" || is_among(query_names) || is_among(document_names) || is_among(negative_names) || is_among(label_names);
+    return name == "text" || is_among(query_names, name) || is_among(document_names, name) || is_name_of_negatives(name) ||
+           is_among(label_names, name);
 }
 
 std::string ColumnRoles::words() const {
     std::vector<std::string> words;
-    for (const auto& [role, column] : {std::pair<const char*, const std::string*>{"query", &query},
-                                       {"document", &document},
-                                       {"negative", &negative},
-                                       {"text", &text},
-                                       {"label", &label}})
-        if (!column->empty()) words.push_back(fmt::format("{}={}", role, *column));
+    const auto add = [&](const char* role, const std::string& column) {
+        if (!column.empty()) words.push_back(fmt::format("{}={}", role, column));
+    };
+    add("query", query);
+    add("document", document);
+    for (const std::string& column : negatives) add("negative", column);
+    add("text", text);
+    add("label", label);
     return join(words, ", ");
 }
 
 ColumnRoles guess_roles(const Survey& survey) {
-    ColumnRoles roles{named(survey, query_names), named(survey, document_names), named(survey, negative_names), "", ""};
+    ColumnRoles roles{named(survey, query_names), named(survey, document_names), negative_columns(survey), "", ""};
     roles.label = named(survey, label_names);
     if (!roles.label.empty() && !survey.columns[survey.column(roles.label)].is_label()) roles.label.clear();
     const std::vector<std::string> texts = text_columns(survey);
@@ -131,7 +189,7 @@ ColumnRoles guess_roles(const Survey& survey) {
         roles.query = texts[in_order ? 0 : 1];
         roles.document = texts[in_order ? 1 : 0];
     }
-    if (roles.query.empty() || roles.document.empty()) roles.query = roles.document = roles.negative = "";
+    if (roles.query.empty() || roles.document.empty()) roles.query = roles.document = "", roles.negatives.clear();
     if (roles.has_pairs()) refuse_graded(survey, roles);
     if (roles.label.empty()) roles.label = label_column(survey, roles);
     if (!roles.label.empty()) roles.text = roles.has_pairs() ? roles.document : named(survey, std::array<std::string_view, 1>{"text"});
@@ -146,24 +204,32 @@ ColumnRoles guess_roles(const Survey& survey) {
 
 ColumnRoles parse_roles(const Survey& survey, std::string_view words) {
     ColumnRoles roles;
-    const std::map<std::string, std::string*, std::less<>> places{{"query", &roles.query},
-                                                                  {"document", &roles.document},
-                                                                  {"negative", &roles.negative},
-                                                                  {"text", &roles.text},
-                                                                  {"label", &roles.label}};
+    const std::map<std::string, std::string*, std::less<>> places{
+        {"query", &roles.query}, {"document", &roles.document}, {"text", &roles.text}, {"label", &roles.label}};
     for (const std::string_view word : split(words, ',')) {
         if (trim(word).empty()) continue;
         const std::size_t equals = word.find('=');
-        const auto place = places.find(trim(word.substr(0, equals)));
-        if (equals == std::string_view::npos || place == places.end())
+        const std::string_view role = trim(word.substr(0, equals));
+        const auto place = places.find(role);
+        if (equals == std::string_view::npos || (place == places.end() && role != "negative"))
             throw usage_error("{}: roles of columns are query=, document=, negative=, text= and label=, as in 'text=body, label=topic'",
                               faceter::quoted(word));
-        *place->second = trim(word.substr(equals + 1));
-        survey.column(*place->second);
+        const std::string column(trim(word.substr(equals + 1)));
+        survey.column(column);
+        if (role == "negative")
+            roles.negatives.push_back(column);
+        else
+            *place->second = column;
     }
     if (roles.query.empty() != roles.document.empty() || roles.text.empty() != roles.label.empty() ||
-        (roles.query.empty() && roles.text.empty()) || (!roles.negative.empty() && roles.query.empty()))
+        (roles.query.empty() && roles.text.empty()) || (!roles.negatives.empty() && roles.query.empty()))
         throw usage_error("{}: query= and document= belong together, and so do text= and label=; negative= only beside a query",
+                          faceter::quoted(words));
+    const auto is_negative = [&](const std::string& column) {
+        return std::find(roles.negatives.begin(), roles.negatives.end(), column) != roles.negatives.end();
+    };
+    if (roles.has_pairs() && (roles.query == roles.document || is_negative(roles.query) || is_negative(roles.document)))
+        throw usage_error("{}: one column cannot be two of query, document and negative: each text would be its own answer",
                           faceter::quoted(words));
     if (roles.has_pairs() && roles.has_labels() && roles.text != roles.document)
         throw usage_error("{}: with pairs and labels, the labelled text is the document: text={}", faceter::quoted(words), roles.document);

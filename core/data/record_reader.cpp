@@ -198,10 +198,25 @@ void read_json_lines(const fs::path& file, RecordErrors& errors, const std::func
 }  // namespace
 
 char likely_separator(std::string_view line) {
-    if (line.find(',') != std::string_view::npos) return ',';
-    for (const char separator : {';', '\t', '|'})
-        if (line.find(separator) != std::string_view::npos) return separator;
+    std::string between;
+    bool quoted = false;
+    for (const char c : line) {
+        if (c == '"') quoted = !quoted;
+        if (!quoted) between += c;
+    }
+    for (const char separator : {',', ';', '\t', '|'})
+        if (between.find(separator) != std::string::npos) return separator;
     return ',';
+}
+
+std::vector<std::string> first_row(const fs::path& file, RecordForm form, char separator) {
+    std::vector<std::string> cells;
+    try {
+        TableReader(file, form, separator).next(cells);
+    } catch (const BadRecord&) {
+        return {};
+    }
+    return cells;
 }
 
 RecordForm record_form(const fs::path& file) {

@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -26,11 +27,13 @@ void read_records(const std::filesystem::path& file, RecordErrors& errors, const
 /// The first usable record of a file, for telling a layout; false where there is none.
 bool peek_record(const std::filesystem::path& file, const std::function<void(const Record&)>& take);
 
-/// ',' unless the line has none and a semicolon, a tab or a '|', in this order.
+/// ',' unless the line has none outside of quotes, and a semicolon, a tab or a '|', in this order.
 char likely_separator(std::string_view line);
 
 enum class RecordForm { json_lines, csv, tsv };
 RecordForm record_form(const std::filesystem::path& file);
+/// The cells of a table's first row, without the quotes of CSV; none where it is no row.
+std::vector<std::string> first_row(const std::filesystem::path& file, RecordForm form, char separator);
 
 /// Parses one line of JSON into records that point into it and into the parser. `line` is followed by LineReader::padding readable bytes.
 class JsonLineParser {

@@ -54,6 +54,30 @@ std::size_t letters_without_blanks(std::string_view text) {
 /// Two such letters are a word.
 std::size_t count_words(std::string_view text) { return parts_between_blanks(text) + letters_without_blanks(text) / 2; }
 
+/// About what the WordPiece of an English model makes of a text: a word of up to six letters is one token, a longer one a third of its
+/// letters, a number half of its digits, a letter of another script or a mark one. At least 1.4 a word, for words that are rare.
+std::size_t estimate_tokens(std::string_view text) {
+    enum class Kind { blank, letter, digit, other };
+    std::size_t tokens = 0, run = 0;
+    Kind last = Kind::blank;
+    const auto end_run = [&] {
+        if (last == Kind::letter) tokens += run <= 6 ? 1 : (run + 2) / 3;
+        if (last == Kind::digit) tokens += (run + 1) / 2;
+        run = 0;
+    };
+    for (std::size_t at = 0; at < text.size();) {
+        const char32_t c = next_letter(text, at);
+        const bool latin = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= 0xc0 && c < 0x250);
+        const Kind kind = c <= ' ' ? Kind::blank : latin ? Kind::letter : c >= '0' && c <= '9' ? Kind::digit : Kind::other;
+        if (kind != last) end_run();
+        last = kind;
+        ++run;
+        tokens += kind == Kind::other;
+    }
+    end_run();
+    return std::max(tokens, count_words(text) * 7 / 5);
+}
+
 bool reads_like_a_name(std::string_view cell) {
     const std::string_view name = trim(cell);
     if (name.empty() || name.size() > longest_name || parts_between_blanks(name) > 3 || parse_double(name)) return false;
@@ -112,14 +136,13 @@ void check_quotes(const fs::path& file) {
 
 /// Where a line of a table reads like names of columns, the first of them, else empty. Some columns may have none. Data error for two
 /// columns of one name where any says what is in a column: a header all the same.
-std::string first_name(std::string_view line, const std::string& place, char separator) {
+std::string first_name(const std::vector<std::string>& cells, const std::string& place) {
     std::set<std::string> names;
     std::string first, twice;
     bool says_a_role = false;
-    for (const std::string_view cell : split(line, separator)) {
-        std::string_view name = trim(cell);
-        if (in_quotes(name)) name = name.substr(1, name.size() - 2);
-        if (trim(name).empty()) continue;
+    for (const std::string& cell : cells) {
+        const std::string_view name = trim(cell);
+        if (name.empty()) continue;
         if (!reads_like_a_name(name)) return "";
         if (!names.insert(lowercase_ascii(name)).second) twice = name;
         says_a_role |= is_name_of_a_role(name);
@@ -160,9 +183,9 @@ Header header_of(const fs::path& file, RecordForm form) {
     while (line && trim(*line).empty()) line = lines.next();
     if (!line) return {};
     const std::string place = lines.position().text();
-    if (form == RecordForm::tsv) return {first_name(*line, place, '\t')};
+    if (form == RecordForm::tsv) return {first_name(first_row(file, form, '\t'), place)};
     const char separator = likely_separator(*line);
-    std::string first = first_name(*line, place, separator);
+    std::string first = first_name(first_row(file, form, separator), place);
     if (separator != ',' && first.empty())
         throw data_error("{}: its cells are separated by {} and no names of columns stand above them; write such a line", place,
                          separator == '\t' ? "tabs" : fmt::format("'{}'", separator));
@@ -197,6 +220,7 @@ class Reader {
             row.resize(survey_.columns.size());
             row[place] = value_of(member);
             survey_.columns[place].lists += member.kind == Record::Kind::list;
+            survey_.columns[place].nested += member.kind == Record::Kind::other;
         }
         for (const std::string& cell : row) whole += cell + '\0';
         const bool blank = std::all_of(row.begin(), row.end(), [](const std::string& cell) { return cell.empty(); });
@@ -218,19 +242,21 @@ class Reader {
 void measure(Survey& survey, std::size_t column) {
     SurveyedColumn& measured = survey.columns[column];
     std::unordered_set<std::string_view> values;
-    std::vector<std::size_t> words;
+    std::vector<std::size_t> tokens;
+    std::size_t words = 0;
     for (const auto& row : survey.rows) {
         if (row[column].empty()) continue;
         values.insert(row[column]);
-        words.push_back(count_words(row[column]));
+        words += count_words(row[column]);
+        tokens.push_back(estimate_tokens(row[column]));
     }
-    measured.filled = words.size();
+    measured.filled = tokens.size();
     measured.distinct = values.size();
-    if (words.empty()) return;
-    for (const std::size_t count : words) measured.mean_words += static_cast<double>(count) / static_cast<double>(words.size());
-    const auto place = words.begin() + static_cast<std::ptrdiff_t>(words.size() * 95 / 100);
-    std::nth_element(words.begin(), place, words.end());
-    measured.words_95 = *place;
+    if (tokens.empty()) return;
+    measured.mean_words = static_cast<double>(words) / static_cast<double>(tokens.size());
+    const auto place = tokens.begin() + static_cast<std::ptrdiff_t>(tokens.size() * 95 / 100);
+    std::nth_element(tokens.begin(), place, tokens.end());
+    measured.tokens_95 = *place;
 }
 
 void measure_languages(Survey& survey) {

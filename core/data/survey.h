@@ -13,8 +13,9 @@ struct SurveyedColumn {
     std::size_t filled = 0;    ///< rows with a text, a number, true or false that is not blank
     std::size_t distinct = 0;  ///< values among them
     double mean_words = 0;
-    std::size_t words_95 = 0;  ///< 95 of 100 values have at most so many
-    std::size_t lists = 0;     ///< rows with a list, which is not taken apart
+    std::size_t tokens_95 = 0;  ///< 95 of 100 values have at most about so many, by the WordPiece of an English model
+    std::size_t lists = 0;      ///< rows with a list, which is not taken apart
+    std::size_t nested = 0;     ///< rows with an object, which is not taken apart either
     bool is_text() const { return mean_words >= 1.5 && 2 * distinct >= filled && distinct >= 2; }
     /// Few values, each short and standing in several rows.
     bool is_label() const { return distinct >= 2 && distinct <= 500 && 3 * distinct <= filled && mean_words <= 6; }

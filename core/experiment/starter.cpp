@@ -5,6 +5,7 @@
 #include <set>
 #include <unordered_set>
 
+#include "common/command.h"
 #include "common/error.h"
 #include "common/file_name.h"
 #include "common/hash.h"
@@ -17,9 +18,25 @@ namespace faceter {
 namespace {
 
 constexpr std::size_t least_rows = 40, most_held_out = 1000;
-constexpr double tokens_a_word = 1.4;  // of English under WordPiece, roughly; the estimate before a run counts them
+constexpr std::size_t around_text = 12;  // tokens: an instruction and both ends
 
 std::string yaml(std::string_view text) { return Json(std::string(text)).dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+/// A file as a shell takes it, in a comment of one line.
+std::string typed(const fs::path& file) { return printable(shell_word(file.filename().string())); }
+
+/// As the file is called, in any script: names that are spelt with other letters alone must not meet in one folder of data.
+std::string name_of(const fs::path& output) {
+    const std::string stem = output.stem().string();
+    return stem.starts_with('.') || printable(stem) != stem ? safe_file_name(stem) : stem;
+}
+
+/// A folder was named from where the program stands, and the experiment may come to lie elsewhere.
+std::string model_line(const std::string& model) {
+    std::error_code error;
+    const bool folder = model != "minilm" && fs::is_directory(model, error);
+    return yaml(folder ? absolute_path(model).lexically_normal().string() : model);
+}
 
 /// Texts of one class belong together: they are no negatives of each other.
 const char* objective_line(bool labelled, bool graded = false) {
@@ -30,14 +47,15 @@ const char* objective_line(bool labelled, bool graded = false) {
 
 /// A row with what its roles need.
 struct StarterRow {
-    std::string query, document, negative, label;
+    std::string query, document, label;
+    std::vector<std::string> negatives;
     bool held_out = false;
 };
 
 class TableStarter {
   public:
     TableStarter(const Survey& survey, const ColumnRoles& roles, const StarterOptions& options)
-        : survey_(survey), roles_(roles), options_(options), name_(safe_file_name(options.output.stem().string())) {}
+        : survey_(survey), roles_(roles), options_(options), name_(name_of(options.output)) {}
 
     Starter make() {
         choose_rows();
@@ -54,13 +72,20 @@ class TableStarter {
         return column.empty() ? std::string() : survey_.rows[row][survey_.column(column)];
     }
 
+    std::vector<std::string> negatives(std::size_t row) const {
+        std::vector<std::string> texts;
+        for (const std::string& column : roles_.negatives)
+            if (std::string text = cell(row, column); !text.empty()) texts.push_back(std::move(text));
+        return texts;
+    }
+
     void choose_rows() {
         const std::string& document = roles_.has_pairs() ? roles_.document : roles_.text;
         std::unordered_set<std::uint64_t> seen;
         std::map<std::string, std::size_t> labels;
         std::size_t blank = 0, repeated = 0;
         for (std::size_t i = 0; i < survey_.rows.size(); ++i) {
-            StarterRow row{cell(i, roles_.query), cell(i, document), cell(i, roles_.negative), cell(i, roles_.label)};
+            StarterRow row{cell(i, roles_.query), cell(i, document), cell(i, roles_.label), negatives(i)};
             const bool whole =
                 !row.document.empty() && (!roles_.has_pairs() || !row.query.empty()) && (!roles_.has_labels() || !row.label.empty());
             const bool fresh = whole && seen.insert(hash64(row.document)).second;
@@ -134,7 +159,7 @@ class TableStarter {
     void write_pairs() {
         write("pairs", [](const StarterRow& row) {
             Json line{{"query", row.query}, {"document", row.document}};
-            if (!row.negative.empty()) line["negative"] = row.negative;
+            if (!row.negatives.empty()) line["negatives"] = row.negatives;
             return line;
         });
     }
@@ -144,15 +169,21 @@ class TableStarter {
     }
 
     int max_length() const {
-        std::size_t words = 0;
-        for (const std::string& column : {roles_.query, roles_.document, roles_.negative, roles_.text})
-            if (!column.empty()) words = std::max(words, survey_.columns[survey_.column(column)].words_95);
+        std::size_t tokens = 0;
+        std::vector<std::string> columns{roles_.query, roles_.document, roles_.text};
+        columns.insert(columns.end(), roles_.negatives.begin(), roles_.negatives.end());
+        for (const std::string& column : columns)
+            if (!column.empty()) tokens = std::max(tokens, survey_.columns[survey_.column(column)].tokens_95);
         for (const int length : {32, 48, 64, 96, 128, 192})
-            if (tokens_a_word * static_cast<double>(words) + 12 <= length) return length;
+            if (tokens + around_text <= static_cast<std::size_t>(length)) return length;
         return 256;
     }
 
     void remark() {
+        for (const SurveyedColumn& column : survey_.columns)
+            if (roles_.has_pairs() && column.lists > 0 && is_name_of_a_role(column.name))
+                starter_.remarks.push_back(fmt::format("{} holds lists and is left out. Such records can be trained on as they are: {}.",
+                                                       printable(column.name), entry_of_lists(survey_.file)));
         if (survey_.cut) starter_.remarks.push_back(fmt::format("Only the first {} rows were read.", most_surveyed_rows));
         std::vector<std::string> others;
         for (const auto& [language, share] : survey_.languages)
@@ -166,11 +197,16 @@ class TableStarter {
             starter_.remarks.push_back("Some texts are longer than 256 tokens, and are cut there: MiniLM takes no more.");
     }
 
+    /// Each pair that is trained on has a negative.
+    bool are_triplets() const {
+        return std::all_of(rows_.begin(), rows_.end(), [](const StarterRow& row) { return row.held_out || !row.negatives.empty(); });
+    }
+
     /// Other models have limits of their own, which stand where none is named.
     std::string length_line() const {
         return options_.model != "minilm"
                    ? ""
-                   : fmt::format("max_length: {:<13} # tokens; longer texts are cut. 95 of 100 of these are shorter\n", max_length());
+                   : fmt::format("max_length: {:<13} # tokens; longer texts are cut. About 95 of 100 of these are shorter\n", max_length());
     }
 
     /// A few hundred steps, so that a first answer is there within minutes.
@@ -186,7 +222,7 @@ class TableStarter {
     train:
       - {{name: pairs, source: file, format: {}, path: {}}}
 )",
-                               printable(roles_.query), printable(roles_.document), roles_.negative.empty() ? "pairs" : "triplets",
+                               printable(roles_.query), printable(roles_.document), are_triplets() ? "triplets" : "pairs",
                                yaml(folder() + "/pairs/train.jsonl"));
         if (roles_.has_labels())
             out += fmt::format(R"(  classification:      # {} by its {}: {} labels
@@ -254,10 +290,9 @@ evaluation:
   baseline: true        # the untrained start model is a row of every table
   datasets:
 {})",
-                           printable(survey_.file.filename().string()), trained_, held_out_, printable(options_.output.filename().string()),
-                           printable(options_.output.filename().string()), yaml(name_),
-                           yaml("Fine-tuned on " + survey_.file.filename().string()), yaml(options_.model), length_line(), seeds(), tasks(),
-                           variants(), objective_line(roles_.has_labels()), epochs(), datasets());
+                           printable(survey_.file.filename().string()), trained_, held_out_, typed(options_.output), typed(options_.output),
+                           yaml(name_), yaml("Fine-tuned on " + survey_.file.filename().string()), model_line(options_.model),
+                           length_line(), seeds(), tasks(), variants(), objective_line(roles_.has_labels()), epochs(), datasets());
     }
 
     const Survey& survey_;
@@ -289,7 +324,7 @@ Starter start_from_folder(const fs::path& folder, const StarterOptions& options)
         throw data_error("{}. An experiment needs {} of this folder; 'faceter evaluate' scores a model on it without training",
                          error.what(), type.empty() ? "a part to score" : "a part to train on");
     }
-    const std::string name = safe_file_name(options.output.stem().string());
+    const std::string name = name_of(options.output);
     const bool asymmetric = type == "retrieval" || type == "reranking";
     Starter starter;
     std::string seeds = "1";
@@ -329,9 +364,8 @@ evaluation:
   datasets:
     - {{path: {}}}
 )",
-        printable(path), printable(options.output.filename().string()), printable(options.output.filename().string()), yaml(name),
-        yaml("Fine-tuned on " + folder.string()), yaml(options.model),
-        options.model == "minilm" ? "max_length: 128         # tokens; longer texts are cut\n" : "", seeds, type,
+        printable(path), typed(options.output), typed(options.output), yaml(name), yaml("Fine-tuned on " + folder.string()),
+        model_line(options.model), options.model == "minilm" ? "max_length: 128         # tokens; longer texts are cut\n" : "", seeds, type,
         asymmetric ? R"({query: "search query: ", document: "search document: "})" : fmt::format("{{text: {}}}", yaml(type + ": ")),
         yaml(path), objective_line(labelled, type == "sts"), yaml(path));
     return starter;
@@ -339,6 +373,10 @@ evaluation:
 
 void write_starter(const Starter& starter, const fs::path& output) {
     if (fs::exists(output)) throw usage_error("{}: it is there already; choose another name for the experiment", output.string());
+    for (const auto& [file, content] : starter.files)
+        if (fs::exists(file))
+            throw usage_error("{}: it is there already, perhaps of another experiment; choose another name, or move its folder away",
+                              file.string());
     for (const auto& [file, content] : starter.files) {
         make_directories(file.parent_path());
         write_file_atomic(file, content);

@@ -65,7 +65,7 @@ void draw_densities(const Plot& plot) {
 void draw_error(const Plot& plot, double x, double low, double high, const Stroke& stroke) {
     if (!std::isfinite(low) || !std::isfinite(high)) return;
     const double cap = 3;
-    plot.canvas.line(x, plot.y.at(low), x, plot.y.at(high), stroke);
+    if (high > low) plot.canvas.line(x, plot.y.at(low), x, plot.y.at(high), stroke);  // one without length is no path, which PDF refuses
     for (const double end : {low, high}) plot.canvas.line(x - cap, plot.y.at(end), x + cap, plot.y.at(end), stroke);
 }
 

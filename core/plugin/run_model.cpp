@@ -16,6 +16,7 @@
 #include "plugin/model_writer.h"
 #include "record/models_by_run.h"
 #include "record/run_names.h"
+#include "record/state.h"
 #include "record/whole_settings.h"
 #include "settings/core_settings.h"
 #include "train/token_objective.h"
@@ -100,6 +101,16 @@ ServedRoute parse_route(const std::string& text, const std::vector<Task>& tasks)
     throw usage_error("no task '{}' in this model{}", text, suggestion(text, known));
 }
 
+Error no_final_model(const RunDirectory& run) {
+    if (read_state(run).phase == RunPhase::done)
+        return data_error(
+            "{0}: the run is done, and its model is not here (a bundle holds records without models); name the run where it was trained, "
+            "or train it anew: faceter rerun {1}",
+            run.folder().string(), run.info().id);
+    return data_error("{}: the run has no final model yet; let it finish, or continue it with 'faceter resume {}'", run.folder().string(),
+                      run.info().id);
+}
+
 std::unique_ptr<EmbeddingModel> open_run_model(const RunDirectory& run, const std::optional<ServedRoute>& only) {
     const fs::path folder = final_model_folder(run);
     if (run.info().is_baseline()) {
@@ -107,9 +118,7 @@ std::unique_ptr<EmbeddingModel> open_run_model(const RunDirectory& run, const st
         variant_of(run.settings())->prepare(*model);
         return model;
     }
-    if (!fs::is_directory(folder))
-        throw data_error("{}: the run has no final model yet; let it finish, or continue it with 'faceter resume {}'",
-                         run.folder().string(), run.info().id);
+    if (!fs::is_directory(folder)) throw no_final_model(run);
     auto model = open_folder_model(folder, only);
     model->tasks = read_tasks(whole_settings(run).at("tasks"));
     return model;

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "common/error.h"
 #include "model/embedding_model.h"
 #include "plugin/registry.h"
 #include "record/run_directory.h"
@@ -28,7 +29,9 @@ std::unique_ptr<Variant> variant_of(const Json& settings);
 /// "retrieval", "retrieval.query", "retrieval.document"; a usage error naming the tasks that are there.
 ServedRoute parse_route(const std::string& text, const std::vector<Task>& tasks);
 
-/// A finished run's model; with `only`, just what that route needs. Data error where the run has no final model yet.
+/// What is to be said of a run without a final model: one that is not done yet, or one whose record alone is here.
+Error no_final_model(const RunDirectory& run);
+/// A finished run's model; with `only`, just what that route needs. Data error (no_final_model) where the run has none.
 std::unique_ptr<EmbeddingModel> open_run_model(const RunDirectory& run, const std::optional<ServedRoute>& only = {});
 
 /// The run that a command line's model name means: a run folder, or a run's name in `project` (empty: project_at_hand()); nothing

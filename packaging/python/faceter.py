@@ -70,6 +70,11 @@ def _checked_texts(texts: Iterable[str]) -> list:
     for i, text in enumerate(texts):
         if not isinstance(text, str):
             raise TypeError(f"texts[{i}] is {type(text).__name__}, not str")
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise ValueError(f"texts[{i}] has half of a character at {error.start} (a surrogate), which no UTF-8 holds; "
+                             "text.encode('utf-8', 'replace').decode() has another in its place") from None
     return texts
 
 

@@ -91,6 +91,12 @@ class TestInit : public QObject {
                                         << "my %2, number %1\t%2";
         QTest::newRow("bars") << "Text|Label"
                               << "my %2 number %1|%2";
+        QTest::newRow("blanks in quotes") << "\" Text \", Label "
+                                          << "\"my %2, number %1\",%2";
+        QTest::newRow("a separator in a name") << "\"Id, if any\";Text;Label"
+                                               << "%1;my %2 number %1;%2";
+        QTest::newRow("a line end in a name") << "\"Id\nif any\",Text,Label"
+                                              << "%1,my %2 number %1,%2";
         QTest::newRow("columns without names") << ",Text,notes,,Label"
                                                << "%1,my %2 and its number %1,,,%2";
     }
@@ -130,6 +136,7 @@ class TestInit : public QObject {
         const Outcome outcome = faceter::testing::faceter({"init", in("faq.csv"), "--output", in("my file.yaml"), "--yes"});
         QVERIFY2(outcome.code == 0, outcome.err.c_str());
         HAS(outcome.err, "next: faceter check 'my file.yaml'");
+        HAS(read_file(in("my file.yaml")), "# faceter check 'my file.yaml' ");
     }
     /// Their pairs do not all belong together, and training would take them so.
     void graded_pairs_are_refused_data() {
@@ -143,6 +150,12 @@ class TestInit : public QObject {
                                     << "label";
         QTest::newRow("rated answers") << "question,answer,rating"
                                        << "rating";
+        QTest::newRow("judged answers") << "query,passage,relevance"
+                                        << "relevance";
+        QTest::newRow("texts of a kind and a number") << "text_a,text_b,stars"
+                                                      << "stars";
+        QTest::newRow("questions of a kind and a class") << "question1,question2,gold_label"
+                                                         << "gold_label";
     }
     void graded_pairs_are_refused() {
         QFETCH(QString, header);
@@ -150,7 +163,58 @@ class TestInit : public QObject {
         std::string table = header.toStdString() + "\n";
         for (int i = 0; i < 90; ++i) table += fmt::format("is this the question {}?,this may be the answer {},{}\n", i, i * 3, i % 2);
         put("graded.csv", table);
-        refuses("graded.csv", {(grade + " says how well").toUtf8().constData(), "Keep the rows"});
+        const std::vector<std::string> names = [&] {
+            std::vector<std::string> list;
+            for (const QString& name : header.split(u',')) list.push_back(name.toStdString());
+            return list;
+        }();
+        const std::string said = fmt::format("query={}, document={}", names[0], names[1]);
+        refuses("graded.csv", {(grade + " says how well").toUtf8().constData(), "Keep the rows", ("--columns '" + said + "'").c_str()});
+        const Outcome outcome = start("graded.csv", {"--columns", said});  // what it says to do can be done
+        QVERIFY2(outcome.code == 0, outcome.err.c_str());
+    }
+    void every_column_of_negatives_is_taken() {
+        std::string table = "anchor,positive,negative_1,negative_2\n";
+        for (int i = 0; i < 60; ++i) table += fmt::format("what is case {0}?,it is answer {0} of them,not {0} at all,nor {0} as well\n", i);
+        put("triplets.csv", table);
+        Outcome outcome = start("triplets.csv");
+        QVERIFY2(outcome.code == 0, outcome.err.c_str());
+        HAS(outcome.err, "columns: query=anchor, document=positive, negative=negative_1, negative=negative_2");
+        HAS(made(), "format: triplets");
+        HAS(read_file(in("made-data/pairs/train.jsonl")), " at all\",\"nor ");
+        init();
+        outcome = start("triplets.csv", {"--columns", "query=anchor, document=positive, negative=negative_2"});
+        QVERIFY2(outcome.code == 0, outcome.err.c_str());
+        QVERIFY(read_file(in("made-data/pairs/train.jsonl")).find(" at all") == std::string::npos);
+    }
+    /// A triplet without a negative would be refused when it is read.
+    void pairs_of_which_some_lack_a_negative_stay_pairs() {
+        std::string table = "query,positive,negative\n";
+        for (int i = 0; i < 60; ++i)
+            table += fmt::format("what is case {0}?,it is answer {0} of them,{1}\n", i, i % 4 ? fmt::format("not {} at all", i) : "");
+        put("some.csv", table);
+        const Outcome outcome = start("some.csv");
+        QVERIFY2(outcome.code == 0, outcome.err.c_str());
+        HAS(made(), "format: pairs, path: \"made-data/pairs/train.jsonl\"");
+        HAS(read_file(in("made-data/pairs/train.jsonl")), " at all");
+    }
+    void lists_and_members_within_members_are_told() {
+        std::string listed, nested, whole;
+        for (int i = 0; i < 60; ++i) {
+            const std::string pair = fmt::format("\"query\": \"what is case {0}?\", \"positive\": \"it is answer {0} of them\"", i);
+            listed += fmt::format("{{{}, \"negatives\": [\"not that\", \"nor {}\"]}}\n", pair, i);
+            nested += fmt::format("{{\"id\": {}, \"data\": {{{}}}}}\n", i, pair);
+            whole += fmt::format("{{\"query\": \"what is case {0}?\", \"pos\": [\"that {0}\"], \"neg\": [\"this\"]}}\n", i);
+        }
+        put("listed.jsonl", listed);
+        const Outcome outcome = start("listed.jsonl");
+        QVERIFY2(outcome.code == 0, outcome.err.c_str());
+        HAS(outcome.err, "negatives holds lists and is left out. Such records can be trained on as they are: {source: file, format: pairs");
+        init();
+        put("nested.jsonl", nested);
+        refuses("nested.jsonl", {"data holds members of its own", "jq -c '.[\"data\"]'"});
+        put("whole.jsonl", whole);
+        refuses("whole.jsonl", {"pos holds lists", "are trained on as they are: {source: file, format: pairs, path: whole.jsonl}"});
     }
     /// Each day stands in several rows, and in front of the label.
     void days_are_no_labels() {
@@ -271,6 +335,18 @@ class TestInit : public QObject {
         HAS(unknown.err, "no column 'nothing'; there are a, b, c");
         QCOMPARE(start("odd.csv", {"--columns", "text=a"}).code, 2);
         QCOMPARE(start("odd.csv", {"--columns", "colour=a"}).code, 2);
+        const Outcome same = start("odd.csv", {"--columns", "query=a, document=a"});
+        QCOMPARE(same.code, 2);
+        HAS(same.err, "one column cannot be two of query, document and negative");
+    }
+    /// Which --columns would take for two roles: the guess is not read again.
+    void a_column_whose_name_has_a_comma_is_taken() {
+        std::string table = "\"Text, in full\",Label\n";
+        for (int i = 0; i < 80; ++i) table += fmt::format("my request {} of them,{}\n", i, i % 2 ? "printer" : "password");
+        put("comma.csv", table);
+        const Outcome outcome = start("comma.csv");
+        QVERIFY2(outcome.code == 0, outcome.err.c_str());
+        HAS(made(), "text, in full by its label: 2 labels");
     }
     void a_beir_or_mteb_folder_is_used_where_it_lies() {
         const fs::path set = shared_folder() / "data/banking77";
@@ -295,6 +371,23 @@ class TestInit : public QObject {
         QVERIFY2(outcome.code == 0, outcome.err.c_str());
         HAS(outcome.err, "de 100 %");
         HAS(outcome.err, "multilingual");
+    }
+    /// MiniLM's vocabulary is English: it takes long words in pieces and other scripts by letters.
+    void texts_of_other_languages_are_not_cut() {
+        const char* const texts[] = {
+            "верните деньги за заказ который я оплатил картой на прошлой неделе номер",
+            "Datenschutzbeauftragter Benutzeroberfläche Lieferverzögerung Versicherungsnummer Kontoverbindung Nummer"};
+        for (const char* text : texts) {  // 61 and 36 tokens
+            init();
+            std::string table = "text,label\n";
+            for (int i = 0; i < 60; ++i) table += fmt::format("{} {},{}\n", text, i, i % 2 ? "one" : "two");
+            put("others.csv", table);
+            const Outcome outcome = start("others.csv");
+            QVERIFY2(outcome.code == 0, outcome.err.c_str());
+            const std::string experiment = made();
+            const int length = std::stoi(experiment.substr(experiment.find("max_length: ") + 12));
+            QVERIFY2(length >= (text == texts[0] ? 64 : 48), std::to_string(length).c_str());
+        }
     }
     void hostile_and_useless_files_give_one_clear_error() {
         put("empty.csv", "");
@@ -352,6 +445,40 @@ class TestInit : public QObject {
         QCOMPARE(outcome.code, 2);
         HAS(outcome.err, "it is there already");
         QCOMPARE(made(), std::string("mine"));
+    }
+    /// Their letters are others, and so many.
+    void names_in_other_scripts_keep_their_data_apart() {
+        put("faq.csv", faq(',', "question,answer,topic\n"));
+        put("others.csv", faq(',', "question,answer,topic\n", 90));
+        for (const auto& [source, stem] : {std::pair{"faq.csv", "данные"}, std::pair{"others.csv", "тексты"}}) {
+            const Outcome outcome = faceter::testing::faceter({"init", in(source), "--output", in(std::string(stem) + ".yaml"), "--yes"});
+            QVERIFY2(outcome.code == 0, outcome.err.c_str());
+            HAS(read_file(in(std::string(stem) + ".yaml")), fmt::format("name: \"{}\"", stem));
+        }
+        QVERIFY(read_file(in("данные-data/pairs/train.jsonl")) != read_file(in("тексты-data/pairs/train.jsonl")));
+    }
+    void data_of_another_experiment_are_not_written_over() {
+        put("faq.csv", faq(',', "question,answer,topic\n"));
+        QCOMPARE(start("faq.csv").code, 0);
+        const std::string before = read_file(in("made-data/pairs/train.jsonl"));
+        fs::rename(in("made.yaml"), in("kept.yaml"));
+        const Outcome outcome = start("faq.csv", {"--columns", "query=answer, document=question"});
+        QCOMPARE(outcome.code, 2);
+        HAS(outcome.err, "made-data");
+        HAS(outcome.err, "it is there already");
+        QCOMPARE(read_file(in("made-data/pairs/train.jsonl")), before);
+        QVERIFY(!fs::exists(in("made.yaml")));
+    }
+    void a_model_folder_is_found_from_where_the_experiment_lies() {
+        put("faq.csv", faq(',', "question,answer,topic\n"));
+        make_directories(in("models/mine"));
+        const fs::path here = fs::current_path();
+        fs::current_path(folder_.path());
+        const Outcome outcome =
+            faceter::testing::faceter({"init", "faq.csv", "--model", "models/mine", "--output", in("elsewhere/made.yaml"), "--yes"});
+        fs::current_path(here);
+        QVERIFY2(outcome.code == 0, outcome.err.c_str());
+        HAS(read_file(in("elsewhere/made.yaml")), "model: \"" + (folder_.path() / "models/mine").string() + "\"");
     }
     void names_of_columns_and_texts_do_not_reach_into_the_file() {
         put("evil.jsonl", [] {

@@ -35,6 +35,13 @@ class TestOverview : public QObject {
         HAS(outcome.out, "faceter check mine.yaml");
         HAS(outcome.out, "faceter run mine.yaml --project DIR");
     }
+    void what_it_says_of_an_experiment_can_be_typed_and_stands_with_it() {
+        const TemporaryDirectory folder;
+        std::ofstream(folder.path() / "my own.yaml") << sample_experiment();
+        write_file_atomic(folder.path() / "tickets.csv", "text,label\n");
+        const Outcome outcome = alone_in(folder.path());
+        HAS(outcome.out, "  faceter check 'my own.yaml'\n  faceter run 'my own.yaml' --project DIR\nTables here:\n");
+    }
     void beside_a_table_it_says_how_to_make_an_experiment_of_it() {
         const TemporaryDirectory folder;
         write_file_atomic(folder.path() / "my tickets.csv", "text,label\n");

@@ -1,5 +1,9 @@
 #include "compare/report.h"
 
+#include <algorithm>
+#include <cmath>
+
+#include "figure/svg.h"
 #include "support/sample_runs.h"
 #include "support/test.h"
 
@@ -15,6 +19,17 @@ std::size_t count(const std::string& text, const std::string& piece) {
     std::size_t found = 0;
     for (std::size_t at = text.find(piece); at != std::string::npos; at = text.find(piece, at + piece.size())) ++found;
     return found;
+}
+
+/// Of all runs of a project that have scores.
+Report report_on(const fs::path& folder) {
+    Store store(folder);
+    store.ingest_all();
+    std::vector<RunRow> rows = store.runs();
+    std::erase_if(rows, [](const RunRow& row) { return row.num_scores == 0; });
+    Comparison comparison = compare_runs(store, rows, "");
+    ComparisonView view = view_comparison(comparison, {});
+    return gather_report(Project(folder, false), store, rows, std::move(comparison), std::move(view), hostile);
 }
 
 }  // namespace
@@ -49,14 +64,7 @@ class TestReport : public QObject {
             run.append_user_event({{"note", hostile}});
         }
         sample_run(project_.path(), 1).write_figure("broken", {{"kind", "nonsense"}});
-        Store store(project_.path());
-        store.ingest_all();
-        std::vector<RunRow> rows = store.runs();
-        std::erase_if(rows, [](const RunRow& row) { return row.num_scores == 0; });
-        Comparison comparison = compare_runs(store, rows, "");
-        ComparisonView view = view_comparison(comparison, {});
-        const Project project(project_.path(), false);
-        report_ = gather_report(project, store, rows, std::move(comparison), std::move(view), hostile);
+        report_ = report_on(project_.path());
     }
     void a_report_holds_scores_tests_figures_settings_machine_data_and_warnings() {
         const std::string html = report_to_html(report_);
@@ -85,6 +93,40 @@ class TestReport : public QObject {
             QVERIFY(differences.series[0].high[i] >= differences.series[0].y[i]);
         }
         QCOMPARE(differences.x.categories.size(), report_.comparison.groups.size() - 1);
+    }
+    void one_seed_has_no_whiskers_beside_groups_that_have() {
+        TemporaryDirectory project;
+        const Experiment experiment = parse_sample();
+        for (const std::size_t index : {std::size_t{0}, std::size_t{1}, std::size_t{2}}) {  // start; EM of two seeds
+            const RunDirectory run = RunDirectory::create(project.path(), experiment, experiment.runs()[index], false);
+            write_attempt(run, 1, 20, "finished");
+            write_results(run, static_cast<double>(index));
+        }
+        const Report report = report_on(project.path());
+        const auto scores =
+            std::find_if(report.figures.begin(), report.figures.end(), [](const Figure& one) { return one.name == "scores"; });
+        QVERIFY(scores != report.figures.end());
+        QCOMPARE(scores->series.size(), std::size_t{2});
+        for (const Series& group : scores->series) QCOMPARE(std::isnan(group.low[0]) && std::isnan(group.high[0]), group.name == "start");
+        const std::string svg = figure_to_svg(*scores);
+        for (const char* value : {"nan", "inf"}) QCOMPARE(count(svg, value), std::size_t{0});
+    }
+    void curves_that_are_left_out_are_told() {
+        TemporaryDirectory project;
+        std::string text = sample_experiment();
+        text.replace(text.find("[1, 2]"), 6, "[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14]");
+        const Experiment experiment = parse_sample(text);
+        for (int i = 1; i <= 14; ++i) {  // EM's; start is the run before
+            const RunDirectory run =
+                RunDirectory::create(project.path(), experiment, experiment.runs()[static_cast<std::size_t>(i)], false);
+            write_attempt(run, 1, 20, "finished");
+            write_results(run, i);
+        }
+        const Report report = report_on(project.path());
+        const auto loss = std::find_if(report.figures.begin(), report.figures.end(), [](const Figure& one) { return one.name == "loss"; });
+        QVERIFY(loss != report.figures.end());
+        QCOMPARE(loss->series.size(), std::size_t{12});
+        QCOMPARE(loss->notes, std::vector<std::string>{"The first 12 runs of 14."});
     }
     void texts_from_outside_are_never_markup() {
         const std::string html = report_to_html(report_);

@@ -12,14 +12,14 @@ namespace {
 struct Compared {
     TemporaryDirectory folder;
     Comparison comparison;
-    explicit Compared(double shift, bool examples = true, std::vector<std::size_t> runs = {0, 1, 3}, bool smoke = false) {
+    explicit Compared(double shift, bool examples = true, std::vector<std::size_t> runs = {0, 1, 3}, bool smoke = false, int num_sets = 3) {
         const Experiment experiment = parse_sample();
         for (const std::size_t i : runs) {
             const RunDirectory run = RunDirectory::create(folder.path(), experiment, experiment.runs()[i], smoke);
             write_attempt(run, 1, 20, "finished");
-            write_results(run, i == 0 ? 0 : i < 3 ? shift : 2 * shift);
+            write_results(run, i == 0 ? 0 : i < 3 ? shift : 2 * shift, num_sets);
             if (!examples)
-                for (int set = 0; set < 3; ++set) {
+                for (int set = 0; set < num_sets; ++set) {
                     const std::string name = fmt::format("set{}", set);
                     Json json = read_json(run.results() / (name + ".json"), 1 << 20);
                     json.erase("per_example");
@@ -95,6 +95,16 @@ class TestSummary : public QObject {
         QCOMPARE(sentences[0], std::string("Compared: EM, on 3 data sets, in 1 run."));
         QCOMPARE(sentences.size(), std::size_t{3});  // what it cost, what is next
         QCOMPARE(Compared(3, true, {0}).summary().sentences[0], std::string("Compared: start, on 3 data sets, in 1 run."));
+    }
+    void the_start_model_alone_is_compared_with_nothing() {
+        const auto sentences = Compared(3, true, {0}).summary().sentences;
+        QCOMPARE(sentences[0], std::string("Nothing to compare yet: start alone, on 3 data sets, in 1 run."));
+        QVERIFY2(!has(sentences.back(), "--seeds"), sentences.back().c_str());
+    }
+    void many_data_sets_are_counted_and_not_listed() {
+        const auto sentences = Compared(6, true, {0, 1}, false, 9).summary().sentences;
+        QVERIFY2(has(sentences[1], "EM on 9 data sets"), sentences[1].c_str());
+        QVERIFY2(has(sentences[2], " data sets (") && !has(sentences[2], "set3"), sentences[2].c_str());
     }
     void a_trial_says_that_its_scores_mean_nothing() {
         const auto sentences = Compared(3, true, {0, 1}, true).summary().sentences;

@@ -45,6 +45,12 @@ class TestPythonModule : public QObject {
         VERIFY_CODE(outcome, 0);
         QCOMPARE(outcome.output, QString("texts[1] is NoneType, not str\n"));
     }
+    /// Scraped JSON has them; the program would name a line of a file that is gone.
+    void half_a_character_is_named_by_its_place() {
+        const Outcome outcome = python("try: faceter.embed(['a', 'b\\ud83d'], model='minilm')\nexcept ValueError as error: print(error)");
+        VERIFY_CODE(outcome, 0);
+        QVERIFY2(outcome.output.startsWith("texts[1] has half of a character at 1"), qPrintable(outcome.output));
+    }
     void one_folder_to_score_on_need_not_be_in_a_list() {
         const Outcome outcome = python(
             "faceter.call = lambda *words: print(*words) or '{}'\nfaceter.evaluate('m', '/data/set')\nfaceter.evaluate('m', ['/a', '/b'])");

@@ -258,6 +258,15 @@ void fitTicks(QCPAxis* x, QCPAxis* y, const PlotStyle& style) {
     }
 }
 
+void fitTitle(QCPAxis* x, const QString& title, const PlotStyle& style) {
+    const QFontMetricsF metrics(style.font);
+    const QRect area = x->axisRect()->rect(), view = x->parentPlot()->viewport();
+    const double centre = (area.left() + area.right()) / 2.0;  // it stands in the middle of the axis
+    const double room = 2 * std::min(centre - view.left(), view.right() - centre) - 8;
+    const QString lines = wrapped(title, room, metrics);
+    x->setLabel(lines.isEmpty() ? metrics.elidedText(title, Qt::ElideMiddle, room) : lines);
+}
+
 int overhang(const QCPAxis* x, const PlotStyle& style) {
     if (x->tickLabelRotation() == 0) return 0;
     const QFontMetricsF metrics(style.font);

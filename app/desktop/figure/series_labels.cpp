@@ -11,7 +11,8 @@
 namespace faceter::desktop {
 namespace {
 
-constexpr double swatchRoom = 20, rowHeight = 16, pad = 6, widestName = 150, leastName = 24, usualName = 64, mostLegend = 0.6;
+constexpr double swatchRoom = 20, rowHeight = 16, pad = 6, widestName = 150, leastName = 24, usualName = 64, mostLegend = 0.6,
+                 mostAbove = 0.4;
 constexpr int mostDirect = 3, mostMeanRows = 6;
 
 QString meanText(double mean) { return printedNumber(mean, std::abs(mean) < 10 ? 2 : 1); }
@@ -93,7 +94,9 @@ QMargins SeriesLabels::plan() {
     double share = 1;
     if (size.height() < area.height() * 0.6 && size.width() < area.width() * 0.5) leastCovered(size, &share);
     if (share <= 0.04) return {};
-    m_form = Form::legendBeside;
+    const bool narrow = m_plot->figure().kind != FigureKind::bars && area.width() - size.width() < size.width() + 10;
+    m_form = narrow && size.height() < area.height() * mostAbove ? Form::legendAbove : Form::legendBeside;
+    if (m_form == Form::legendAbove) return {0, static_cast<int>(size.height()), 0, 0};
     return {0, 0, static_cast<int>(size.width()) + 10, 0};
 }
 
@@ -106,6 +109,9 @@ void SeriesLabels::place() {
         double share = 0;
         placeLegend(leastCovered(legendSize(), &share), legendSize().height());
     }
+    if (m_form == Form::legendAbove)
+        placeLegend({std::min(area.left(), area.right() - legendSize().width()), area.top() - legendSize().height()},
+                    legendSize().height());
     if (m_form == Form::legendBeside) placeLegend({area.right() + 10, area.top()}, area.height());
 }
 

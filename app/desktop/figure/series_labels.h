@@ -6,7 +6,8 @@ namespace faceter::desktop {
 class FigurePlot;
 
 /// The names of the series: at the lines' ends where there are three or fewer, over the means of densities, else as a legend where it
-/// covers least, or beside the plot where it would cover much. Names of points in a scatter plot, as many as do not overlap.
+/// covers least, or beside the plot where it would cover much, or above one that is too narrow for that. Names of points in a scatter plot,
+/// as many as do not overlap.
 class SeriesLabels : public QCPLayerable {
   public:
     explicit SeriesLabels(FigurePlot* plot);
@@ -22,7 +23,7 @@ class SeriesLabels : public QCPLayerable {
     void draw(QCPPainter* painter) override;
 
   private:
-    enum class Form { none, lineEnds, means, legendInside, legendBeside };
+    enum class Form { none, lineEnds, means, legendInside, legendBeside, legendAbove };
     struct Label {
         int series;
         QString text;

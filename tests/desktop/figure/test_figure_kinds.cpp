@@ -104,6 +104,32 @@ class TestFigureKinds : public QObject {
         QVERIFY2(columns.size() >= whole + 20, qPrintable(QString("%1 of %2 px").arg(columns.size()).arg(whole + 20)));  // 20: the swatch
     }
 
+    /// Three clouds in a small card of page Results: the legend stands above what would be a strip beside it, the title in two lines.
+    void a_narrow_plot_keeps_its_width_and_its_title() {
+        Figure figure;
+        figure.kind = FigureKind::scatter;
+        figure.name = "clouds";
+        figure.x.label = "first principal component (19 % of the variance)";
+        figure.y.label = "second (13 %)";
+        for (const char* name : {"classification", "retrieval.query", "retrieval.document"}) {
+            Series& series = figure.series.emplace_back();
+            series.name = name;
+            for (int i = 0; i < 144; ++i) series.x.push_back(i % 12), series.y.push_back(i / 12);
+        }
+        auto view = shown(figure, {260, 320});
+        const FigurePlot* plot = view->plot();
+        const QRect area = plot->axisRect()->rect();
+        QVERIFY2(area.width() > plot->width() / 2, qPrintable(QString("%1 of %2 px").arg(area.width()).arg(plot->width())));
+        int named = 0;
+        for (int y = 0; y < area.top(); ++y) named += plot->seriesLabelAt({area.left() + 40.0, static_cast<double>(y)}) == 2;
+        QVERIFY(named > 0);
+        const QStringList lines = plot->xAxis->label().split(u'\n');
+        QCOMPARE(lines.size(), 2);
+        for (const QString& line : lines)
+            QVERIFY2(QFontMetricsF(plot->plotStyle().font).horizontalAdvance(line) < plot->width(), qPrintable(line));
+        QCOMPARE(lines.join(QLatin1Char(' ')), QString::fromStdString(figure.x.label));
+    }
+
     void numbers_on_an_axis_do_not_overlap_at_any_width() {
         for (int width = 180; width < 900; width += 60) {
             auto view = shown(sample_log_axes(), {width, 300});

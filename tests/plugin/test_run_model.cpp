@@ -1,0 +1,28 @@
+#include "plugin/run_model.h"
+
+#include "support/sample_runs.h"
+#include "support/test.h"
+
+using namespace faceter;
+using namespace faceter::testing;
+
+class TestRunModel : public QObject {
+    Q_OBJECT
+    TemporaryDirectory project_;
+
+  private Q_SLOTS:
+    void a_run_that_is_not_done_is_to_go_on() {
+        const RunDirectory run = sample_run(project_.path());
+        write_attempt(run, 1, 3, "stopped");
+        EXPECT_ERROR(open_run_model(run), "has no final model yet", ("faceter resume " + run.info().id).c_str());
+    }
+    /// As a bundle leaves it where it is opened: 'faceter resume' would say that it is done.
+    void a_run_whose_record_alone_is_here_is_not_to_go_on() {
+        const RunDirectory run = sample_run(project_.path());
+        write_attempt(run, 1, 3, "finished");
+        EXPECT_ERROR(open_run_model(run), "the run is done, and its model is not here", ("faceter rerun " + run.info().id).c_str());
+    }
+};
+
+FACETER_TEST(TestRunModel)
+#include "test_run_model.moc"
