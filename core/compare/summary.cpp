@@ -94,7 +94,7 @@ class Summariser {
         std::size_t runs = 0;
         for (std::size_t i = 0; i < groups(); ++i) {
             runs += group(i).runs.size();
-            if (!is_baseline(i) || groups() == 1) names.push_back(group(i).name);
+            if (!is_baseline(i) || (groups() == 1 && group(i).method != "start")) names.push_back(group(i).name);
         }
         const std::string where = fmt::format("on {}, in {}", number_of(sets_.size(), "data set"), number_of(runs, "run"));
         if (names.empty()) return fmt::format("Nothing to compare yet: {} alone, {}.", group(0).name, where);

@@ -94,7 +94,6 @@ class TestSummary : public QObject {
         const auto sentences = Compared(3, true, {1}).summary().sentences;
         QCOMPARE(sentences[0], std::string("Compared: EM, on 3 data sets, in 1 run."));
         QCOMPARE(sentences.size(), std::size_t{3});  // what it cost, what is next
-        QCOMPARE(Compared(3, true, {0}).summary().sentences[0], std::string("Compared: start, on 3 data sets, in 1 run."));
     }
     void the_start_model_alone_is_compared_with_nothing() {
         const auto sentences = Compared(3, true, {0}).summary().sentences;
