@@ -215,10 +215,15 @@ void check_claim(const StudyClaim& claim, const Study& study, const Configuratio
 
 fs::path last_part(const fs::path& place) { return place.has_filename() ? place.filename() : place.parent_path().filename(); }
 
-/// Below a folder, by their names from there.
+/// Below a folder, by their names from there; those that file managers and tools hide there are none of the data.
 std::map<std::string, fs::path> files_below(const fs::path& folder) {
     std::map<std::string, fs::path> files;
-    for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    for (auto at = fs::recursive_directory_iterator(folder); at != fs::recursive_directory_iterator(); ++at) {
+        const fs::directory_entry& entry = *at;
+        if (entry.path().filename().string().starts_with('.')) {
+            at.disable_recursion_pending();
+            continue;
+        }
         if (entry.is_regular_file()) files.emplace(entry.path().lexically_relative(folder).string(), entry.path());
         if (files.size() > most_files) throw data_error("{}: holds more than {} files", folder.string(), most_files);
     }
@@ -232,6 +237,7 @@ bool same_file(const fs::path& a, const fs::path& b) {
 /// Files of the same bytes, or folders of such.
 bool same_content(const fs::path& a, const fs::path& b) {
     try {
+        if (fs::equivalent(a, b)) return true;  // one place by two names
         if (!fs::is_directory(a) || !fs::is_directory(b)) return same_file(a, b);
         const auto own = files_below(a), other = files_below(b);
         return std::equal(own.begin(), own.end(), other.begin(), other.end(),

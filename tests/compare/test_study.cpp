@@ -257,6 +257,25 @@ class TestStudy : public QObject {
         fs::remove(folder.path() / "pairs.tsv");
         QCOMPARE(done(), 1);  // as a record of another machine, where nothing can be compared
     }
+    void what_tools_hide_in_a_folder_is_none_of_its_data() {
+        const TemporaryDirectory folder;
+        const Study study = sample_study(folder.path(), "[1]");
+        const fs::path project = folder.path() / "p", other = folder.path() / "other/scifact";
+        const Experiment experiment = study_experiments(study, sample_catalogue(), false).front();
+        write_attempt(RunDirectory::create(project, experiment, experiment.runs().at(1), false), 1, 2, "finished");
+        std::string text = read_file(folder.path() / "quick.yaml");
+        text.replace(text.find("path: scifact"), 13, "path: other/scifact");
+        overwrite(folder.path() / "quick.yaml", text);
+        make_directories(other);
+        overwrite(other / ".directory", "a file manager's");
+        const auto done = [&] {
+            const std::vector<StudyRun> runs = study_runs(study, sample_catalogue(), project, false);
+            return std::any_of(runs.begin(), runs.end(), [](const StudyRun& run) { return run.done; });
+        };
+        QVERIFY(done());
+        overwrite(other / "corpus.jsonl", "{}");
+        QVERIFY(!done());
+    }
     void what_a_claim_is_measured_on_is_there_or_refused_before_a_run() {
         const TemporaryDirectory folder;
         const auto planned = [&](const std::string& claim) {
