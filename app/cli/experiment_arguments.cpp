@@ -5,8 +5,10 @@
 #include "common/printable.h"
 #include "common/progress.h"
 #include "experiment/data_instructions.h"
+#include "experiment/entry_uses.h"
 #include "experiment/example_needs.h"
 #include "experiment/lone_parts.h"
+#include "experiment/mined_negatives.h"
 #include "experiment/processes.h"
 #include "experiment/run_inputs.h"
 #include "experiment/start_model.h"
@@ -54,6 +56,8 @@ void check_everything(const Experiment& experiment, const Catalogue& catalogue, 
     experiment.check_files();
     check_inputs(experiment, catalogue);
     check_data_instructions(experiment);
+    check_entry_uses(experiment);
+    check_mined_negatives(experiment, catalogue);
     check_trained_tasks(experiment, catalogue);
     check_processes(experiment, catalogue, processes);
     warn(check_examples(experiment, catalogue));

@@ -23,6 +23,7 @@ int run_study(const Cli& cli, const StudyOptions& options) {
     const Study study = read_study(options.file);
     if (!options.smoke) check_planned(study, options.file);
     const std::vector<Experiment> experiments = study_experiments(study, catalogue, options.smoke);
+    check_claims(study, experiments);
     worker_program();
     std::vector<StudyRun> planned = study_runs(study, catalogue, options.project, options.smoke);
     const Project project(options.project, true);

@@ -120,9 +120,7 @@ void decide(Study& study, Json checked) {
     study.hash = hash128(study.plan.dump(-1, ' ', false, Json::error_handler_t::replace)).hex();
 }
 
-std::string configuration_of(const StudyRun& run) {
-    return run.wanted.point.empty() ? run.wanted.variant : run.wanted.variant + "/" + run.wanted.point;
-}
+std::string configuration_of(const ResolvedRun& run) { return run.point.empty() ? run.variant : run.variant + "/" + run.point; }
 
 std::string listed(const std::set<std::string>& names) { return join(std::vector<std::string>(names.begin(), names.end()), ", "); }
 
@@ -130,22 +128,34 @@ std::string listed(const std::set<std::string>& names) { return join(std::vector
 struct Configuration {
     StudyRun run;
     std::set<std::string> results;
+    std::string start;                 ///< the start model's settings
+    std::optional<std::size_t> other;  ///< place of another experiment that makes one of this name
 };
 using Configurations = std::map<std::string, Configuration>;  // by their whole names
 
-void note_configuration(const StudyRun& run, Configurations& configurations) {
-    const auto [at, is_new] = configurations.try_emplace(run.experiment_name + "/" + configuration_of(run));
-    if (!is_new && at->second.run.experiment != run.experiment)
-        throw settings_error(
-            "study: experiments[{}] and experiments[{}] both make '{}', which no claim could tell apart; give one another "
-            "name, as in set: [name=other]",
-            at->second.run.experiment, run.experiment, at->first);
-    if (!is_new) return;
-    at->second.run.experiment = run.experiment;
-    at->second.run.experiment_name = run.experiment_name;
-    at->second.run.wanted.variant = run.wanted.variant;
-    at->second.run.wanted.point = run.wanted.point;
-    for (ResultOwner& owner : result_owners(run.wanted.settings)) at->second.results.insert(std::move(owner.name));
+/// `experiment`: its place in the study. Returns whether the configuration is new.
+std::pair<Configuration&, bool> note_configuration(std::size_t experiment, const std::string& name, const ResolvedRun& wanted,
+                                                   Configurations& configurations) {
+    const auto [at, is_new] = configurations.try_emplace(name + "/" + configuration_of(wanted));
+    if (is_new) {
+        StudyRun& run = at->second.run;
+        run.experiment = experiment;
+        run.experiment_name = name;
+        run.wanted.variant = wanted.variant;
+        run.wanted.point = wanted.point;
+    }
+    return {at->second, is_new};
+}
+
+/// The same start model in two experiments has the same scores.
+void note_results(std::size_t experiment, const ResolvedRun& wanted, Configuration& one, bool is_new) {
+    const std::string start = wanted.method == "start" ? wanted.settings.dump(-1, ' ', false, Json::error_handler_t::replace) : "";
+    if (!is_new) {
+        if (one.run.experiment != experiment && (start.empty() || start != one.start)) one.other = experiment;
+        return;
+    }
+    one.start = start;
+    for (ResultOwner& owner : result_owners(wanted.settings)) one.results.insert(std::move(owner.name));
 }
 
 std::string place_of(const Study& study, const StudyClaim& claim) { return fmt::format("study {}, claim '{}'", study.name, claim.claim); }
@@ -155,7 +165,7 @@ const Configuration& configuration_named(const std::string& side, const StudyCla
                                          const Configurations& configurations) {
     std::set<std::string> known, meant;
     for (const auto& [name, one] : configurations) {
-        known.insert(configuration_of(one.run));
+        known.insert(configuration_of(one.run.wanted));
         if (is_side(one.run, side)) meant.insert(name);
     }
     if (meant.empty())
@@ -165,8 +175,19 @@ const Configuration& configuration_named(const std::string& side, const StudyCla
     return configurations.at(*meant.begin());
 }
 
+void check_sides(const Study& study, const Configurations& configurations) {
+    for (const StudyClaim& claim : study.claims)
+        for (const std::string& side : {claim.better, claim.than})
+            if (claim.measure != StudyMeasure::router_study) configuration_named(side, claim, study, configurations);
+}
+
 /// That what the claim is measured on will be there: found at the end, it would cost all runs.
 void check_results(const std::string& side, const Configuration& one, const StudyClaim& claim, const Study& study) {
+    if (one.other)
+        throw settings_error(
+            "{}: experiments[{}] and experiments[{}] both make '{}/{}', which the claim could not tell apart; give one another name, as in "
+            "set: [name=other]",
+            place_of(study, claim), one.run.experiment, *one.other, one.run.experiment_name, configuration_of(one.run.wanted));
     const auto require = [&](const std::string& result, std::string_view what) {
         if (!one.results.contains(result))
             throw settings_error("{}: the experiment of '{}' has no {} '{}' (its results are {})", place_of(study, claim), side, what,
@@ -182,27 +203,27 @@ void check_router_study(const StudyClaim& claim, const Study& study, const Confi
     throw settings_error("{}: none of its experiments has the analysis 'router_study', which measures it", place_of(study, claim));
 }
 
-void check_claims(const Study& study, const Configurations& configurations) {
-    for (const StudyClaim& claim : study.claims) {
-        if (claim.measure == StudyMeasure::router_study) {
-            check_router_study(claim, study, configurations);
-            continue;
-        }
-        const Configuration& better = configuration_named(claim.better, claim, study, configurations);
-        const Configuration& than = configuration_named(claim.than, claim, study, configurations);
-        if (&better == &than)
-            throw settings_error("{}: '{}' and '{}' are the same runs; name two sides", place_of(study, claim), claim.better, claim.than);
-        check_results(claim.better, better, claim, study);
-        check_results(claim.than, than, claim, study);
-    }
+void check_claim(const StudyClaim& claim, const Study& study, const Configurations& configurations) {
+    if (claim.measure == StudyMeasure::router_study) return check_router_study(claim, study, configurations);
+    const Configuration& better = configuration_named(claim.better, claim, study, configurations);
+    const Configuration& than = configuration_named(claim.than, claim, study, configurations);
+    if (&better == &than)
+        throw settings_error("{}: '{}' and '{}' are the same runs; name two sides", place_of(study, claim), claim.better, claim.than);
+    check_results(claim.better, better, claim, study);
+    check_results(claim.than, than, claim, study);
 }
 
 fs::path last_part(const fs::path& place) { return place.has_filename() ? place.filename() : place.parent_path().filename(); }
 
-/// Below a folder, by their names from there.
+/// Below a folder, by their names from there; those that file managers and tools hide there are none of the data.
 std::map<std::string, fs::path> files_below(const fs::path& folder) {
     std::map<std::string, fs::path> files;
-    for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    for (auto at = fs::recursive_directory_iterator(folder); at != fs::recursive_directory_iterator(); ++at) {
+        const fs::directory_entry& entry = *at;
+        if (entry.path().filename().string().starts_with('.')) {
+            at.disable_recursion_pending();
+            continue;
+        }
         if (entry.is_regular_file()) files.emplace(entry.path().lexically_relative(folder).string(), entry.path());
         if (files.size() > most_files) throw data_error("{}: holds more than {} files", folder.string(), most_files);
     }
@@ -216,6 +237,7 @@ bool same_file(const fs::path& a, const fs::path& b) {
 /// Files of the same bytes, or folders of such.
 bool same_content(const fs::path& a, const fs::path& b) {
     try {
+        if (fs::equivalent(a, b)) return true;  // one place by two names
         if (!fs::is_directory(a) || !fs::is_directory(b)) return same_file(a, b);
         const auto own = files_below(a), other = files_below(b);
         return std::equal(own.begin(), own.end(), other.begin(), other.end(),
@@ -347,7 +369,7 @@ std::vector<std::string> changes_between(const Json& before, const Json& now) {
 }  // namespace
 
 bool is_side(const StudyRun& run, const std::string& side) {
-    const std::string own = configuration_of(run);
+    const std::string own = configuration_of(run.wanted);
     return side == run.wanted.variant || side == own || side == run.experiment_name + "/" + run.wanted.variant ||
            side == run.experiment_name + "/" + own;
 }
@@ -403,11 +425,11 @@ void each_study_run(const Study& study, const Catalogue& catalogue, const fs::pa
             run.experiment_name = json_at<std::string>(wanted.settings, "name", of.file.string());
             run.wanted = std::move(wanted);
             records.find_record(run);
-            note_configuration(run, configurations);
+            note_configuration(i, run.experiment_name, run.wanted, configurations);
             take(std::move(run));
         });
     }
-    check_claims(study, configurations);
+    check_sides(study, configurations);
 }
 
 std::vector<StudyRun> study_runs(const Study& study, const Catalogue& catalogue, const fs::path& project, bool smoke) {
@@ -426,6 +448,16 @@ std::vector<Experiment> study_experiments(const Study& study, const Catalogue& c
         experiments.back().check_files();
     }
     return experiments;
+}
+
+void check_claims(const Study& study, const std::vector<Experiment>& experiments) {
+    Configurations configurations;
+    for (std::size_t i = 0; i < experiments.size(); ++i)
+        for (const ResolvedRun& run : experiments[i].runs()) {
+            const auto [one, is_new] = note_configuration(i, experiments[i].name(), run, configurations);
+            note_results(i, run, one, is_new);
+        }
+    for (const StudyClaim& claim : study.claims) check_claim(claim, study, configurations);
 }
 
 StudyStart begin_study(const std::vector<Experiment>& experiments, std::vector<StudyRun> planned, const fs::path& project, bool smoke) {

@@ -73,8 +73,7 @@ struct StudyRun {
 bool is_side(const StudyRun& run, const std::string& side);
 /// What the study's experiments make, each with its record in `project`: one of the same experiment, variant, point, seed and settings (as
 /// far as a score depends on them). `smoke`: the runs that --smoke makes. Errors (settings): those of the experiments; a side of a
-/// claim that none of them makes, or that is the name of several configurations; two sides that are one; a data set or an analysis that a
-/// claim is measured on and its experiment lacks (found at the end).
+/// claim that none of them makes, or that is the name of several configurations (found at the end).
 /// One run is in memory at a time; the project's runs are listed once.
 void each_study_run(const Study& study, const Catalogue& catalogue, const fs::path& project, bool smoke,
                     const std::function<void(StudyRun&&)>& take);
@@ -83,6 +82,9 @@ std::vector<StudyRun> study_runs(const Study& study, const Catalogue& catalogue,
 
 /// The experiments of a study, all of whose files are there (Experiment::check_files).
 std::vector<Experiment> study_experiments(const Study& study, const Catalogue& catalogue, bool smoke);
+/// Before a study is run. Errors (settings): besides those of each_study_run, a claim that no run could decide: its sides are one, two
+/// experiments make one of them, or an experiment lacks the data set or the analysis that it is measured on.
+void check_claims(const Study& study, const std::vector<Experiment>& experiments);
 /// What `study run` starts.
 struct StudyStart {
     std::vector<RunDirectory> runs;      ///< made now, or ready to go on; seed by seed

@@ -1,10 +1,13 @@
 #include "experiment/entry_uses.h"
 
-#include <fmt/format.h>
-
+#include <algorithm>
 #include <span>
 
+#include "common/error.h"
 #include "data/settings.h"
+#include "experiment/recipes.h"
+#include "settings/check.h"
+#include "settings/core_settings.h"
 
 namespace faceter {
 namespace {
@@ -31,24 +34,52 @@ constexpr Unread of_scores[] = {
 };
 constexpr Unread of_validation[] = {of_scores[0], {"as", "validation data are scored as their own task"}};
 
-void check(const YamlNode* owner, const char* key, const std::string& where, std::span<const Unread> unread, Problems& problems) {
+void check(const Json& owner, const char* key, const std::string& where, std::span<const Unread> unread, const std::string& file) {
     static const Json defaults = defaults_of(data_entry_schema());
-    const YamlNode* list = owner ? owner->find(key) : nullptr;
-    for (std::size_t i = 0; list && i < list->items.size(); ++i)
+    const Json entries = json_or<Json>(owner, key, Json::array(), where);
+    for (std::size_t i = 0; i < entries.size(); ++i)
         for (const auto& [setting, reason] : unread)
-            if (const YamlNode* value = list->items[i].find(setting); value && yaml_to_json(*value) != defaults.at(setting))
-                problems.add(value->position(), fmt::format("{}.{}[{}].{} has no effect: {}", where, key, i, setting, reason));
+            if (json_or<Json>(entries[i], setting, defaults.at(setting), where) != defaults.at(setting))
+                throw settings_error("{}: {}.{}[{}].{} has no effect: {}", file, where, key, i, setting, reason);
+}
+
+/// Some run of the experiment, or a stage of it, is scored during training.
+bool is_any_scored(const Experiment& experiment) {
+    for (const ResolvedRun& run : experiment.runs())
+        for (const Json& recipe : recipes_of(run.settings))
+            if (run.method != "start" && json_at<std::int64_t>(training_of(recipe), "evaluate_every_steps", "training") > 0) return true;
+    return false;
+}
+
+bool names_sets(const Json& recipe) {
+    const Json& training = recipe.at("training");
+    return training.is_object() && !json_or<Json>(training, "evaluate_datasets", Json::array(), "training").empty();
+}
+
+void check_scored_sets(const Experiment& experiment) {
+    const auto names = [](const ResolvedRun& run) {
+        const Json& stages = run.settings.at("stages");
+        return names_sets(run.settings) || std::any_of(stages.begin(), stages.end(), names_sets);
+    };
+    if (std::none_of(experiment.runs().begin(), experiment.runs().end(), names) || is_any_scored(experiment)) return;
+    throw settings_error(
+        "{}: training.evaluate_datasets needs training.evaluate_every_steps, which is 0: nothing is scored during training; set it, or "
+        "leave evaluate_datasets out",
+        experiment.file().string());
 }
 
 }  // namespace
 
-void check_entry_uses(const YamlNode& root, Problems& problems) {
-    if (const YamlNode* tasks = root.find("tasks"))
-        for (const auto& entry : tasks->entries) {
-            check(&entry.value, "train", "tasks." + entry.key, of_training, problems);
-            check(&entry.value, "validation", "tasks." + entry.key, of_validation, problems);
+void check_entry_uses(const Experiment& experiment) {
+    const std::string file = experiment.file().string();
+    for (const ResolvedRun& run : experiment.runs()) {
+        for (const auto& [name, task] : run.settings.at("tasks").items()) {
+            check(task, "train", "tasks." + name, of_training, file);
+            check(task, "validation", "tasks." + name, of_validation, file);
         }
-    check(root.find("evaluation"), "datasets", "evaluation", of_scores, problems);
+        check(run.settings.at("evaluation"), "datasets", "evaluation", of_scores, file);
+    }
+    check_scored_sets(experiment);
 }
 
 }  // namespace faceter

@@ -77,14 +77,13 @@ class Check {
         if (objective.learns_from != LearnsFrom::positives || json_at<std::int64_t>(training_of(recipe), "batch_size", "training") > 1)
             return;
         const bool none_counts = json_or<Json>(recipe.at("objective"), "hard_negatives", Json(), "objective") == Json("none");
-        for (std::size_t i = 0; i < task.at("train").size(); ++i) {
-            const Json& entry = task.at("train")[i];
-            if (!none_counts && (mined || !none_is(entry, has_negatives))) continue;
-            throw settings_error(
-                "{} ({}): objective {} holds each query against the other texts of its batch, and training.batch_size is 1, without hard "
-                "negatives that count: the loss would be 0; set batch_size to 2 or more, or give the data 'negatives'",
-                place(name, i), name_of(entry), objective.name);
-        }
+        const Json& train = task.at("train");
+        const auto lacks = [](const Json& entry) { return none_is(entry, has_negatives); };
+        if (train.empty() || (!none_counts && (mined || !std::all_of(train.begin(), train.end(), lacks)))) return;
+        throw settings_error(
+            "{} ({}): objective {} holds each query against the other texts of its batch, and training.batch_size is 1, without hard "
+            "negatives that count: the loss would be 0; set batch_size to 2 or more, or give the data 'negatives'",
+            place(name, 0), name_of(train.front()), objective.name);
     }
 
     /// As inject_noise refuses on reading.

@@ -79,13 +79,6 @@ Json run_settings(const Json& resolved, const std::string& variant, std::uint64_
     return settings;
 }
 
-/// What the scores of the untrained model depend on; points that differ in other things share one start run.
-std::string baseline_key(const Json& settings) {
-    Json key = {settings["model"], settings["max_length"], settings["precision"], settings["evaluation"], settings["analyses"]};
-    for (const auto& [name, task] : settings["tasks"].items()) key.push_back({name, task["type"], task["instructions"]});
-    return key.dump();
-}
-
 using TakeRun = std::function<void(ResolvedRun&&)>;
 
 class Expander {
@@ -253,6 +246,15 @@ void require_exists(const Json& entry, const std::string& where) {
 }
 
 }  // namespace
+
+std::string baseline_key(const Json& settings) {
+    const auto of = [](const Json& part, const char* key) { return json_or<Json>(part, key, Json(), "settings"); };
+    Json key = Json::array();
+    for (const char* part : {"model", "max_length", "precision", "evaluation", "analyses"}) key.push_back(of(settings, part));
+    const Json tasks = of(settings, "tasks");
+    for (const auto& [name, task] : tasks.items()) key.push_back(Json::array({name, of(task, "type"), of(task, "instructions")}));
+    return key.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
 
 Experiment Experiment::load(const fs::path& file, const Catalogue& catalogue, const ExperimentOptions& options) {
     try {

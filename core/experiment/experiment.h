@@ -36,6 +36,10 @@ struct ExperimentOptions {
     bool smoke = false;                  ///< few steps on a sample, one seed, the first sweep point
 };
 
+/// What the scores of the untrained model depend on, in a run's settings; points of a sweep that differ in other things share one start
+/// run.
+std::string baseline_key(const Json& settings);
+
 /// An experiment file, parsed and checked.
 class Experiment {
   public:

@@ -42,8 +42,11 @@ struct Training {
     /// "training=one_by_one"; empty: nowhere.
     std::string alone{};
     std::string given{};  ///< of the variant: a map that names tasks which have no such stage
+    /// Where one of these is set, a task that `given` names is trained on all the same, and needs data.
     std::vector<TrainedAnyway> anyway{};
-    bool validated = false;  ///< its stages are scored on the validation data of their tasks, not on evaluation.datasets
+    /// Its stages are scored on the validation data of their tasks, not on evaluation.datasets. Without it, early stopping that
+    /// evaluation.datasets give nothing to watch is refused before a run.
+    bool validated = false;
 };
 
 /// Something that an experiment file may name: a variant, curriculum, objective or analysis, with the settings it takes.

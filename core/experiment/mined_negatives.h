@@ -1,12 +1,10 @@
 #pragma once
 #include "experiment/catalogue.h"
-#include "settings/check.h"
-#include "settings/yaml.h"
+#include "experiment/experiment.h"
 
 namespace faceter {
 
-/// Stages that mine hard negatives which no loss would count go to `problems`. `settings`: an experiment's, with the whole recipe of each
-/// stage; `root`: its file.
-void check_mined_negatives(const Json& settings, const YamlNode& root, const Catalogue& catalogue, Problems& problems);
+/// Before runs start. Settings error: a stage mines hard negatives which the loss of no run of the experiment would count.
+void check_mined_negatives(const Experiment& experiment, const Catalogue& catalogue);
 
 }  // namespace faceter

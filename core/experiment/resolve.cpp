@@ -10,10 +10,8 @@
 #include "common/file_name.h"
 #include "common/strings.h"
 #include "data/settings.h"
-#include "experiment/entry_uses.h"
 #include "experiment/experiment_schema.h"
 #include "experiment/known_names.h"
-#include "experiment/mined_negatives.h"
 #include "experiment/noise_rates.h"
 #include "experiment/recipe_settings.h"
 #include "experiment/result_names.h"
@@ -65,13 +63,11 @@ class Resolver {
         settings_["curriculum"] = method(ExtensionKind::curriculum, root_.find("curriculum"), "curriculum", "task_aware");
         settings_["objective"] = method(ExtensionKind::objective, root_.find("objective"), "objective", "infonce");
         stages();
-        check_mined_negatives(settings_, root_, catalogue_, problems_);
         recipes();
         analyses();
         evaluation();
         suite();
         check_noise_rates(settings_, root_, problems_);
-        check_entry_uses(root_, problems_);
         result_names();
         recipe_settings();
         head();
@@ -375,11 +371,9 @@ class Resolver {
     /// What no part of a recipe shows by itself: the run's own, or those of its stages.
     void recipes() {
         const YamlNode* stages = root_.find("stages");
-        scored_by_none(settings_["training"], root_, "");
         if (settings_["stages"].empty()) return recipe(settings_, root_, "");
         for (std::size_t i = 0; i < settings_["stages"].size(); ++i) {
             const std::string where = fmt::format("stages[{}].", i);
-            scored_by_none(settings_["stages"][i]["training"], stages->items[i], where);
             recipe(settings_["stages"][i], stages->items[i], where);
         }
     }
@@ -388,23 +382,6 @@ class Resolver {
     bool is_evaluated(const Json& training, const std::string& where) const {
         return training["evaluate_every_steps"] != 0 || is_swept("training", "evaluate_every_steps") ||
                is_swept(where + "training", "evaluate_every_steps");
-    }
-
-    /// Data sets that are named to be scored during a training which scores none. A stage may leave out what the experiment's training says
-    /// for the others.
-    void scored_by_none(const Json& training, const YamlNode& node, const std::string& where) {
-        const YamlNode* own = node.find("training");
-        if (!own || !own->find("evaluate_datasets") || !training.is_object() || training["evaluate_datasets"].empty()) return;
-        const Json& stages = settings_["stages"];
-        const bool by_a_stage = where.empty() && std::any_of(stages.begin(), stages.end(), [&](const Json& stage) {
-                                    return stage["training"].is_object() && is_evaluated(stage["training"], "");
-                                });
-        if (is_evaluated(training, where) || by_a_stage) return;
-        problem(
-            own->find("evaluate_datasets"),
-            fmt::format("{}training.evaluate_datasets needs training.evaluate_every_steps, which is 0: nothing is scored during training; "
-                        "set it, or leave evaluate_datasets out",
-                        where));
     }
 
     void recipe(const Json& recipe, const YamlNode& node, const std::string& where) {

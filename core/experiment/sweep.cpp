@@ -69,7 +69,10 @@ std::string SweepPoint::label() const {
 
 bool is_swept(const YamlNode& root, const std::string& key) {
     const YamlNode* sweep = root.find("sweep");
-    return sweep && sweep->kind == YamlNode::Kind::map && sweep->find(key);
+    if (!sweep || sweep->kind != YamlNode::Kind::map) return false;
+    return std::any_of(sweep->entries.begin(), sweep->entries.end(), [&](const YamlNode::Entry& axis) {
+        return key.starts_with(axis.key) && (key.size() == axis.key.size() || key[axis.key.size()] == '.' || key[axis.key.size()] == '[');
+    });
 }
 
 std::vector<SweepAxis> read_sweep(const YamlNode* sweep, Problems& problems) {

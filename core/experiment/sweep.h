@@ -20,7 +20,8 @@ struct SweepPoint {
     std::string label() const;
 };
 
-/// Whether the file `root` varies a setting. Each point of a sweep is checked by itself; the file as it stands need not be one.
+/// Whether the file `root` varies a setting, by itself or with the whole part that holds it. Each point of a sweep is checked by itself;
+/// the file as it stands need not be one.
 bool is_swept(const YamlNode& root, const std::string& key);
 /// The `sweep` section. What is wrong goes to `problems`.
 std::vector<SweepAxis> read_sweep(const YamlNode* sweep, Problems& problems);

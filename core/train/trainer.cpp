@@ -304,8 +304,8 @@ void Trainer::check_finite(const StepReport& report, const TakenStep& taken, std
     const std::string batches = tasks.empty() ? "a batch of several tasks" : "task " + join(tasks, ", ");
     const char* advice = "lower training.learning_rate, set training.max_grad_norm, or look for empty or broken texts";
     if (!std::isfinite(report.loss))
-        throw failure("the loss is {} at step {} ({}); the step is not taken, the last checkpoint stands: {}", report.loss, report.step,
-                      batches, advice);
+        throw failure("the loss is {} at step {} ({}); the step is not taken, the last checkpoint stands: {}",
+                      std::isnan(report.loss) ? std::abs(report.loss) : report.loss /* without a sign */, report.step, batches, advice);
     throw failure("the gradient is not finite at step {} ({}): {}; the step is not taken, the last checkpoint stands: {}", report.step,
                   batches, where_not_finite(taken, norms), advice);
 }

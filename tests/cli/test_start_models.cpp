@@ -258,7 +258,7 @@ class TestStartModels : public QObject {
         const auto of_three = [&](const std::string& settings) {
             std::vector<std::string> tasks;
             for (const std::string name : {"law", "music"})
-                for (const std::string& setting : {"type=retrieval", "train=[{source: file, path: pairs.jsonl}]"})
+                for (const std::string setting : {"type=retrieval", "train=[{source: file, path: pairs.jsonl}]"})
                     tasks.insert(tasks.end(), {"--set", "tasks." + name + "." + setting});
             return check(model, "router_retriever, " + settings, tasks);
         };

@@ -36,6 +36,13 @@ Study sample_study(const fs::path& folder, const std::string& seeds) {
     return read_study(folder / "s.yaml");
 }
 
+/// How many runs the study of such a folder has, once its claims are checked.
+std::size_t checked(const fs::path& folder) {
+    const Study study = read_study(folder / "s.yaml");
+    check_claims(study, study_experiments(study, sample_catalogue(), false));
+    return study_runs(study, sample_catalogue(), folder / "p", false).size();
+}
+
 /// What was made for a study without records, and how often its start model was looked for.
 std::pair<std::size_t, int> made_runs(const std::string& seeds) {
     const TemporaryDirectory folder;
@@ -250,6 +257,25 @@ class TestStudy : public QObject {
         fs::remove(folder.path() / "pairs.tsv");
         QCOMPARE(done(), 1);  // as a record of another machine, where nothing can be compared
     }
+    void what_tools_hide_in_a_folder_is_none_of_its_data() {
+        const TemporaryDirectory folder;
+        const Study study = sample_study(folder.path(), "[1]");
+        const fs::path project = folder.path() / "p", other = folder.path() / "other/scifact";
+        const Experiment experiment = study_experiments(study, sample_catalogue(), false).front();
+        write_attempt(RunDirectory::create(project, experiment, experiment.runs().at(1), false), 1, 2, "finished");
+        std::string text = read_file(folder.path() / "quick.yaml");
+        text.replace(text.find("path: scifact"), 13, "path: other/scifact");
+        overwrite(folder.path() / "quick.yaml", text);
+        make_directories(other);
+        overwrite(other / ".directory", "a file manager's");
+        const auto done = [&] {
+            const std::vector<StudyRun> runs = study_runs(study, sample_catalogue(), project, false);
+            return std::any_of(runs.begin(), runs.end(), [](const StudyRun& run) { return run.done; });
+        };
+        QVERIFY(done());
+        overwrite(other / "corpus.jsonl", "{}");
+        QVERIFY(!done());
+    }
     void what_a_claim_is_measured_on_is_there_or_refused_before_a_run() {
         const TemporaryDirectory folder;
         const auto planned = [&](const std::string& claim) {
@@ -257,7 +283,7 @@ class TestStudy : public QObject {
             std::string text = read_file(folder.path() / "s.yaml");
             text.replace(text.find("Mix, than: EM"), 13, claim);
             overwrite(folder.path() / "s.yaml", text);
-            return study_runs(read_study(folder.path() / "s.yaml"), sample_catalogue(), folder.path() / "p", false).size();
+            return checked(folder.path());
         };
         QCOMPARE(planned("Mix, than: EM, sets: [scifact]"), std::size_t{3});
         EXPECT_ERROR(planned("Mix, than: EM, sets: [scifcat]"), "claim 'Mix over EM'", "no data set 'scifcat'", "scifact");
@@ -267,10 +293,35 @@ class TestStudy : public QObject {
         std::string text = read_file(folder.path() / "s.yaml");
         text.replace(text.find("quick/Mix"), 9, "EM");
         overwrite(folder.path() / "s.yaml", text + "  - {file: quick.yaml, set: [training.steps=7]}\n");
-        const auto runs = [&] { return study_runs(read_study(folder.path() / "s.yaml"), sample_catalogue(), folder.path() / "p", false); };
-        EXPECT_ERROR(runs(), "experiments[0] and experiments[1] both make 'quick/start'", "set: [name=other]");
+        const auto runs = [&] { return checked(folder.path()); };
+        EXPECT_ERROR(runs(), "study s, claim 'Mix over EM': experiments[0] and experiments[1] both make 'quick/Mix'", "set: [name=other]");
         overwrite(folder.path() / "s.yaml", text + "  - {file: quick.yaml, set: [training.steps=7, name=other]}\n");
         EXPECT_ERROR(runs(), "'Mix' is the name of several configurations", "other/Mix");
+    }
+    void experiments_that_share_the_start_model_alone_are_told_apart() {
+        const TemporaryDirectory folder;
+        sample_study(folder.path(), "[1]");
+        const std::string text = read_file(folder.path() / "s.yaml");
+        const std::string two = text.substr(0, text.find("experiments:")) +
+                                "experiments:\n  - {file: quick.yaml, set: ['variants={Mix: {method: dense}}']}\n"
+                                "  - {file: quick.yaml, set: ['variants={EM: {method: dense}}']}\n";
+        overwrite(folder.path() / "s.yaml", two);
+        QCOMPARE(checked(folder.path()), std::size_t{4});
+        std::string of_start = two;
+        of_start.replace(of_start.find("than: EM"), 8, "than: start");
+        overwrite(folder.path() / "s.yaml", of_start);
+        QCOMPARE(checked(folder.path()), std::size_t{4});
+    }
+    /// Of a study that is finished, whatever was found since to be wrong with a claim.
+    void a_study_with_a_claim_that_cannot_be_decided_is_still_reported() {
+        const TemporaryDirectory folder;
+        sample_study(folder.path(), "[1]");
+        std::string text = read_file(folder.path() / "s.yaml");
+        text.replace(text.find("than: EM"), 8, "than: EM, sets: [scifcat]");
+        overwrite(folder.path() / "s.yaml", text);
+        EXPECT_ERROR(checked(folder.path()), "no data set 'scifcat'");
+        const Study study = read_study(folder.path() / "s.yaml");
+        QCOMPARE(report_study(study, sample_catalogue(), folder.path() / "p", false).planned, std::size_t{3});
     }
     void the_text_before_a_slash_is_a_setting() {
         const TemporaryDirectory folder;

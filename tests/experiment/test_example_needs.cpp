@@ -148,6 +148,7 @@ class TestExampleNeeds : public QObject {
         EXPECT_ERROR(check(entry(triplets), "infonce, hard_negatives: none", one), "training.batch_size is 1");
         EXPECT_ERROR(check(entry(pairs), "infonce", "stages: [{name: a}, {name: b, training: {batch_size: 1}}]\n"), "batch_size is 1");
         check(entry(triplets), "infonce", one);
+        check(entry(pairs) + "\n      - " + entry(triplets, "max_examples: 1"), "infonce", one);  // the other data have them
         check(entry(pairs), "infonce", "training: {batch_size: 2}\n");
         check(entry(pairs), "infonce", one + "stages: [{name: a, mine: {teacher: minilm}}]\n");
         check(entry(pairs), "by_itself", one);

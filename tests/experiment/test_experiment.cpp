@@ -5,7 +5,9 @@
 
 #include "common/error.h"
 #include "experiment/each_run.h"
+#include "experiment/entry_uses.h"
 #include "experiment/experiment_schema.h"
+#include "experiment/mined_negatives.h"
 #include "experiment/run_models.h"
 #include "support/sample_runs.h"
 #include "support/test.h"
@@ -318,18 +320,20 @@ class TestExperiment : public QObject {
         const std::string stage = sample + "stages:\n  - {name: a, training: {early_stopping: {patience: 2}}}\n";
         QVERIFY(!parse_sample(stage + "sweep: {'stages[0].training.evaluate_every_steps': [5, 10]}\n").runs().empty());
     }
-    void data_sets_to_score_in_a_training_that_scores_none_are_refused() {
-        EXPECT_ERROR(parse_sample(sample + "training: {evaluate_datasets: [scifact]}\n"),
-                     "/base/quick.yaml:16:", "training.evaluate_datasets needs training.evaluate_every_steps, which is 0");
-        EXPECT_ERROR(parse_sample(sample + "stages:\n  - {name: a, training: {evaluate_datasets: [scifact]}}\n"),
-                     "/base/quick.yaml:17:", "stages[0].training.evaluate_datasets needs");
+    void data_sets_to_score_in_a_training_that_scores_none_are_refused_before_a_run() {
+        const auto check = [](const std::string& text) { check_entry_uses(parse_sample(text)); };
+        EXPECT_ERROR(check(sample + "training: {evaluate_datasets: [scifact]}\n"),
+                     "/base/quick.yaml: training.evaluate_datasets needs training.evaluate_every_steps, which is 0");
+        EXPECT_ERROR(check(sample + "stages:\n  - {name: a, training: {evaluate_datasets: [scifact]}}\n"),
+                     "training.evaluate_datasets needs");
         const std::string named = sample + "training: {evaluate_datasets: [scifact]";
-        EXPECT_ERROR(parse_sample(named + "}\nstages: [{name: a}]\n"), "training.evaluate_datasets needs");
-        for (const std::string& right :
-             {named + ", evaluate_every_steps: 5}\nstages: [{name: a, training: {evaluate_every_steps: 0}}]\n",
-              named + "}\nstages: [{name: a}, {name: b, training: {evaluate_every_steps: 5}}]\n",
-              named + "}\nsweep: {training.evaluate_every_steps: [5, 10]}\n", sample + "training: {evaluate_datasets: []}\n"})
-            QVERIFY(!parse_sample(right).runs().empty());
+        EXPECT_ERROR(check(named + "}\nstages: [{name: a}]\n"), "training.evaluate_datasets needs");
+        for (const std::string& right : {named + ", evaluate_every_steps: 5}\nstages: [{name: a, training: {evaluate_every_steps: 0}}]\n",
+                                         named + "}\nstages: [{name: a}, {name: b, training: {evaluate_every_steps: 5}}]\n",
+                                         named + "}\nsweep: {training.evaluate_every_steps: [0, 10]}\n",
+                                         named + "}\nstages: [{name: a}]\nsweep: {'stages[0].training.evaluate_every_steps': [5, 10]}\n",
+                                         sample + "training: {evaluate_datasets: []}\n"})
+            check(right);
     }
     void scores_that_are_watched_are_of_data_that_are_scored() {
         const auto training = [](const std::string& settings) { return "training: {evaluate_every_steps: 2, " + settings + "}\n"; };
@@ -356,21 +360,24 @@ class TestExperiment : public QObject {
         EXPECT_ERROR(parse_sample(objective("masked_language, mask_share: 0.8, random_share: 0.5")), "together they are at most 1");
         QVERIFY(!parse_sample(objective("infonce, matryoshka_dims: [32, 16], matryoshka_weights: [1, 2]")).runs().empty());
     }
-    void negatives_that_are_mined_for_no_loss_are_refused() {
+    void negatives_that_are_mined_for_no_loss_are_refused_before_a_run() {
+        const auto check = [](const std::string& text) { check_mined_negatives(parse_sample(text), sample_catalogue()); };
         const auto stages = [](const std::string& all) {
             return sample + "objective: {method: infonce, hard_negatives: none}\nstages: " + all;
         };
         const char* reason = "no loss on its tasks counts hard negatives";
-        EXPECT_ERROR(parse_sample(stages("[{name: a, mine: {negatives: 2}}]\n")), "/base/quick.yaml:17:", "stages[0].mine is set", reason);
-        EXPECT_ERROR(parse_sample(stages("[{name: a, tasks: [retrieval], mine: {}}, {name: b, tasks: [clustering], objective: {method: "
-                                         "infonce}}]\n")),
+        EXPECT_ERROR(check(stages("[{name: a, mine: {negatives: 2}}]\n")), "/base/quick.yaml: stages[0].mine is set", reason);
+        EXPECT_ERROR(check(stages("[{name: a, tasks: [retrieval], mine: {}}, {name: b, tasks: [clustering], objective: {method: "
+                                  "infonce}}]\n")),
                      "stages[0].mine is set", reason);
-        EXPECT_ERROR(parse_sample(sample + "stages: [{name: a, mine: {}, objective: {method: masked_language}}]\n"), reason);
+        EXPECT_ERROR(check(sample + "stages: [{name: a, mine: {}, objective: {method: masked_language}}]\n"), reason);
         for (const std::string& right :
              {stages("[{name: a, mine: {}}, {name: b, objective: {method: infonce}}]\n"),
               stages("[{name: a, mine: {}, objective: {method: infonce, hard_negatives: own}}]\n"), stages("[{name: a}]\n"),
-              stages("[{name: a, mine: {}}]\nsweep: {objective.hard_negatives: [own, all]}\n")})
-            QVERIFY(!parse_sample(right).runs().empty());
+              stages("[{name: a, mine: {}}]\nsweep: {objective.hard_negatives: [own, all]}\n"),
+              stages("[{name: a, mine: {}}]\nsweep: {objective.hard_negatives: [all, none]}\n"),
+              stages("[{name: a, mine: {}}]\nsweep: {objective: [{method: infonce}]}\n")})
+            check(right);
     }
     void a_stage_takes_over_what_it_does_not_say() {
         const std::string stages =
