@@ -21,6 +21,10 @@ constexpr std::array<std::string_view, 13> grade_names{
     "score",        "similarity", "similarity_score", "relatedness", "relatedness_score", "rating",     "grade",
     "is_duplicate", "gold",       "gold_score",       "relevance",   "relevance_score",   "is_relevant"};
 
+constexpr std::array<std::string_view, 22> count_names{"year",  "month", "day",  "date",   "time",  "timestamp", "length", "len",
+                                                       "count", "num",   "word", "words",  "chars", "tokens",    "id",     "idx",
+                                                       "index", "page",  "row",  "number", "split", "fold"};
+
 template <std::size_t N>
 bool is_among(const std::array<std::string_view, N>& names, std::string_view name) {
     return std::find(names.begin(), names.end(), name) != names.end();
@@ -123,35 +127,49 @@ bool are_of_a_kind(const ColumnRoles& roles) {
                               ends.find(a.back()) != ends.npos && ends.find(b.back()) != ends.npos);
 }
 
-/// Whether a column says of each pair how well it goes together: by its name, beside texts of a kind by its numbers as well.
-bool grades(const Survey& survey, const SurveyedColumn& column, bool of_a_kind) {
-    const std::string name = lowercase_ascii(column.name);
-    const bool named = is_among(grade_names, name);
-    if (!of_a_kind) return named && holds_numbers(survey, column.name);
-    return named || is_among(label_names, name) || name.ends_with("label") ||
-           (holds_numbers(survey, column.name) && (column.is_label() || holds_fractions(survey, column.name)));
+/// Numbers that count or place a pair: "year", "num_words", "page-2".
+bool is_name_of_a_count(std::string_view name) {
+    while (!name.empty()) {
+        const std::size_t end = std::min(name.find_first_of("_- ."), name.size());
+        if (is_among(count_names, name.substr(0, end))) return true;
+        name.remove_prefix(std::min(end + 1, name.size()));
+    }
+    return false;
 }
 
-/// The column that grades the pairs; empty where none does.
-std::string grading_column(const Survey& survey, const ColumnRoles& roles) {
+/// Whether a column says of each pair how well it goes together: by its name, beside texts of a kind it may by its numbers as well.
+enum class Grading { none, by_numbers, by_name };
+Grading grading(const Survey& survey, const SurveyedColumn& column, bool of_a_kind) {
+    const std::string name = lowercase_ascii(column.name);
+    const bool named = is_among(grade_names, name), numbers = holds_numbers(survey, column.name);
+    if (named && (numbers || of_a_kind)) return Grading::by_name;
+    if (!of_a_kind) return Grading::none;
+    if (is_among(label_names, name) || name.ends_with("label")) return Grading::by_name;
+    const bool graded = numbers && !is_name_of_a_count(name) && (column.is_label() || holds_fractions(survey, column.name));
+    return graded ? Grading::by_numbers : Grading::none;
+}
+
+/// What the first column that grades the pairs does to them; empty where none does.
+std::string grading_words(const Survey& survey, const ColumnRoles& roles) {
     const bool of_a_kind = are_of_a_kind(roles);
-    for (const SurveyedColumn& column : survey.columns)
-        if (column.name != roles.query && column.name != roles.document && column.filled * 2 > survey.rows.size() &&
-            grades(survey, column, of_a_kind))
-            return column.name;
+    for (const SurveyedColumn& column : survey.columns) {
+        if (column.name == roles.query || column.name == roles.document || column.filled * 2 <= survey.rows.size()) continue;
+        const Grading how = grading(survey, column, of_a_kind);
+        if (how != Grading::none) return printable(column.name) + (how == Grading::by_name ? " says" : " may say");
+    }
     return "";
 }
 
 void refuse_graded(const Survey& survey, const ColumnRoles& roles) {
-    const std::string grade = grading_column(survey, roles);
-    if (grade.empty()) return;
+    const std::string grade_says = grading_words(survey, roles);
+    if (grade_says.empty()) return;
     ColumnRoles pairs = roles;
     pairs.label.clear();  // its text is not chosen yet
     throw data_error(
-        "{}: {} says how well {} and {} go together, and pairs that are trained on all do. Keep the rows that do and drop the column, or "
+        "{}: {} how well {} and {} go together, and pairs that are trained on all do. Keep the rows that do and drop the column, or "
         "name "
         "columns that say otherwise: --columns '{}'",
-        survey.file.string(), printable(grade), printable(roles.query), printable(roles.document), printable(pairs.words()));
+        survey.file.string(), grade_says, printable(roles.query), printable(roles.document), printable(pairs.words()));
 }
 
 }  // namespace

@@ -17,6 +17,40 @@
 namespace faceter {
 namespace {
 
+/// Files and their folders, taken away again unless they are kept: data without their experiment would be in the way of the next try.
+class NewFiles {
+  public:
+    NewFiles() = default;
+    NewFiles(const NewFiles&) = delete;
+    NewFiles& operator=(const NewFiles&) = delete;
+    ~NewFiles() {
+        std::error_code ignored;
+        std::for_each(made_.rbegin(), made_.rend(), [&](const fs::path& path) { fs::remove(path, ignored); });
+    }
+    void write(const fs::path& file, std::string_view content) {
+        make_folder(file.parent_path());
+        made_.push_back(file);
+        write_file_atomic(file, content);
+    }
+    void keep() { made_.clear(); }
+
+  private:
+    void make_folder(const fs::path& folder) {
+        if (folder.empty() || fs::exists(folder)) return;
+        make_folder(folder.parent_path());
+        make_directories(folder);
+        made_.push_back(folder);
+    }
+
+    std::vector<fs::path> made_;
+};
+
+/// As a start that was killed leaves it.
+bool holds(const fs::path& file, std::string_view content) {
+    std::error_code error;
+    return fs::is_regular_file(file, error) && fs::file_size(file, error) == content.size() && read_file(file) == content;
+}
+
 constexpr std::size_t least_rows = 40, most_held_out = 1000;
 constexpr std::size_t around_text = 12;  // tokens: an instruction and both ends
 
@@ -374,15 +408,14 @@ evaluation:
 void write_starter(const Starter& starter, const fs::path& output) {
     if (fs::exists(output)) throw usage_error("{}: it is there already; choose another name for the experiment", output.string());
     for (const auto& [file, content] : starter.files)
-        if (fs::exists(file))
+        if (fs::exists(file) && !holds(file, content))
             throw usage_error("{}: it is there already, perhaps of another experiment; choose another name, or move its folder away",
                               file.string());
-    for (const auto& [file, content] : starter.files) {
-        make_directories(file.parent_path());
-        write_file_atomic(file, content);
-    }
-    make_directories(output.parent_path());
-    write_file_atomic(output, starter.experiment);
+    NewFiles written;
+    for (const auto& [file, content] : starter.files)
+        if (!fs::exists(file)) written.write(file, content);
+    written.write(output, starter.experiment);
+    written.keep();
 }
 
 }  // namespace faceter

@@ -24,7 +24,7 @@ struct Starter {
 Starter start_from_table(const Survey& survey, const ColumnRoles& roles, const StarterOptions& options);
 /// The same on a BEIR or MTEB folder, which is used where it lies. Data error where it has nothing to train on, or nothing to score.
 Starter start_from_folder(const fs::path& folder, const StarterOptions& options);
-/// Writes the data and then the experiment file `output`; none of them must be there yet (a usage error).
+/// Writes the data and then the experiment file `output`, or nothing. A usage error where that is there already, or data of other content.
 void write_starter(const Starter& starter, const fs::path& output);
 
 }  // namespace faceter

@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -21,10 +22,10 @@ namespace {
 
 fs::path done_file(const Queue& queue, const fs::path& run) { return queue.folder / "done" / run.filename(); }
 
-/// Its supervisor names itself in one run after the other.
-bool holds_runs(const Queue& queue) {
-    if (queue.runs.empty() || queue.exit_code(queue.runs.back())) return true;
-    const auto supervisor = read_supervisor(RunDirectory(queue.runs.back()));
+/// A supervisor names itself in one of its runs after the other.
+bool holds(const Queue& queue, const RunDirectory& run) {
+    if (queue.exit_code(run.folder())) return true;
+    const auto supervisor = read_supervisor(run);
     return supervisor && supervisor->on_this_machine() && supervisor->alive();
 }
 
@@ -100,14 +101,16 @@ void prepare_resume(const std::vector<RunDirectory>& runs) {
     for (const RunDirectory& run : runs) run.clear_request("stop");
 }
 
-void start_supervisor(const Queue& queue) {
+void start_supervisor(const Queue& queue, const std::vector<RunDirectory>& resumed) {
     const int log = ::open((queue.folder / "log").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (log < 0) throw failure("{}: cannot create: {}", (queue.folder / "log").string(), errno_text(errno));
     const std::string program = (program_folder() / "faceter").string();  // this program, or the command line beside the desktop
     const auto started = start_process({{program, "supervise", queue.folder.string()}, Kinship::orphan, -1, log, log, {}});
     ::close(log);
     if (started.error) throw failure("{}: cannot start: {}", program, errno_text(started.error));
-    for (int i = 0; i < 500 && !(queue.supervised() && holds_runs(queue)) && !fs::exists(queue.folder / "ended"); ++i)
+    const auto is_held = [&](const RunDirectory& run) { return holds(queue, run); };
+    const auto has_begun = [&] { return queue.supervised() && std::all_of(resumed.begin(), resumed.end(), is_held); };
+    for (int i = 0; i < 500 && !has_begun() && !fs::exists(queue.folder / "ended"); ++i)
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
 }
 
@@ -119,7 +122,7 @@ Queue start_queue(const Project& project, const std::vector<RunDirectory>& runs,
     turn.wait_unless_stopped("another program that starts runs of this project");
     prepare_resume(resumed);
     Queue queue = Queue::create(project, runs, jobs, devices);
-    start_supervisor(queue);
+    start_supervisor(queue, resumed);
     return queue;
 }
 

@@ -35,8 +35,9 @@ bool waits_in_queue(const RunDirectory& run, const RunState& state);
 void prepare_resume(const std::vector<RunDirectory>& runs);
 
 /// Starts `faceter supervise <queue>` (this program, or the one beside it) in a session of its own, with its output in the queue's log, so
-/// that closing the terminal, an SSH connection or the desktop ends nothing. Returns when the supervisor holds the queue and its runs.
-void start_supervisor(const Queue& queue);
+/// that closing the terminal, an SSH connection or the desktop ends nothing. Returns when the supervisor holds the queue, and those of its
+/// runs that go on (`resumed`): another program might resume them as well.
+void start_supervisor(const Queue& queue, const std::vector<RunDirectory>& resumed = {});
 
 /// Makes a queue of the runs and starts its supervisor, after prepare_resume of those that go on. One at a time of a project's programs
 /// does: of several that resume a run at once the second finds it taken.

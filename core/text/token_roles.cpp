@@ -6,6 +6,7 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "common/json_document.h"
+#include "text/piece_trie.h"
 #include "text/tokenizer_json.h"
 
 namespace faceter {
@@ -61,10 +62,15 @@ void take_tokens(const JsonElement& config, TokenRoles& roles) {
 constexpr std::array<std::string_view, 7> special_keys = {"bos_token", "eos_token", "unk_token", "sep_token",
                                                           "pad_token", "cls_token", "mask_token"};
 
+AddedToken named_token(std::string_view content, std::string_view name) {
+    check_piece(content, name);
+    return special_token(content);
+}
+
 AddedToken to_token(const JsonElement& value, std::string_view what, std::string_view name) {
     std::string_view text;
-    if (!value.get(text)) return special_token(text);
-    AddedToken token = special_token(member_text(value, "content", fmt::format("{}: {}", name, what)));
+    if (!value.get(text)) return named_token(text, name);
+    AddedToken token = named_token(member_text(value, "content", fmt::format("{}: {}", name, what)), name);
     token.single_word = member_or(value, "single_word", false, name);
     token.lstrip = member_or(value, "lstrip", false, name);
     token.rstrip = member_or(value, "rstrip", false, name);
@@ -92,7 +98,7 @@ struct NamedTokens {
         for (const auto& [key, value] : members)
             if (key.ends_with("_token") && std::find(special_keys.begin(), special_keys.end(), key) == special_keys.end() &&
                 !value.get(text))
-                further.push_back(special_token(text));
+                further.push_back(named_token(text, name));
     }
     static std::vector<AddedToken> list_of(const JsonElement& file, std::string_view key, std::string_view name) {
         std::vector<AddedToken> tokens;
@@ -102,6 +108,15 @@ struct NamedTokens {
         if (member.get(list)) throw data_error("{}: {} is no list of tokens", name, key);
         for (const JsonElement one : list) tokens.push_back(to_token(one, key, name));
         return tokens;
+    }
+    /// extra_special_tokens: a list, or names with a token each, which are further roles.
+    std::vector<AddedToken> take_extra(const JsonElement& file, std::string_view name) {
+        constexpr std::string_view key = "extra_special_tokens";
+        JsonElement member;
+        simdjson::dom::object named;
+        if (!find_member(file, key, member) || member.get(named)) return list_of(file, key, name);
+        for (const auto& [role, value] : named) further.push_back(to_token(value, role, name));
+        return {};
     }
     void take_config(const JsonElement& config, std::string_view name) {
         JsonElement member;
@@ -115,18 +130,13 @@ struct NamedTokens {
         has_decoder = find_member(config, "added_tokens_decoder", member);
         listed = read_added_tokens_decoder(config, name);
         take_roles(config, name);
-        simdjson::dom::object named;
-        const bool is_map = find_member(config, "extra_special_tokens", member) && !member.get(named);
-        if (is_map)
-            for (const auto& [key, value] : named) further.push_back(to_token(value, key, name));
-        else
-            extra = list_of(config, "extra_special_tokens", name);
+        extra = take_extra(config, name);
         if (extra.empty()) extra = list_of(config, "additional_special_tokens", name);
         has_extra = !extra.empty();
     }
     void take_map(const JsonElement& map, std::string_view name) {
         take_roles(map, name);
-        const std::vector<AddedToken> more = list_of(map, "extra_special_tokens", name);
+        const std::vector<AddedToken> more = take_extra(map, name);
         has_extra |= !more.empty();
         extra.insert(extra.end(), more.begin(), more.end());
         if (!has_extra) extra = list_of(map, "additional_special_tokens", name);
@@ -158,6 +168,15 @@ std::string add_named_tokens(const std::filesystem::path& folder, std::vector<Ad
         tokens.push_back(std::move(token));
     }
     return added;
+}
+
+bool is_read_as_it_is(const std::filesystem::path& folder) {
+    bool as_it_is = false;
+    const fs::path path = folder / "config.json";
+    read_if_there(path, [&](const JsonElement& config) {
+        as_it_is = member_or(config, "model_type", std::string_view(), path.string()) == "modernbert";  // tokenization_auto.py
+    });
+    return as_it_is;
 }
 
 TokenRoles read_token_roles(const std::filesystem::path& folder) {

@@ -33,6 +33,9 @@ std::string add_named_tokens(const std::filesystem::path& folder, std::vector<Ad
 /// Reads the files of a folder that are there. Throws a data error where one is broken.
 TokenRoles read_token_roles(const std::filesystem::path& folder);
 
+/// Whether transformers reads tokenizer.json as it is, whatever class the files name, for the model whose config.json lies beside it.
+bool is_read_as_it_is(const std::filesystem::path& folder);
+
 /// For a tokenizer without those files: the usual names that `has(token)` knows.
 template <typename Has>
 void guess_roles(TokenRoles& roles, const Has& has) {

@@ -33,8 +33,9 @@ LoadedTokenizer make_wordpiece(WordPieceSettings settings, const fs::path& path)
 
 LoadedTokenizer load_wordpiece_json(std::string_view text, const fs::path& path, bool lowercase_first) {
     WordPieceSettings settings = parse_wordpiece_json(text, path.string());
+    const BertFlags flags = is_read_as_it_is(path.parent_path()) ? BertFlags::never : BertFlags::of_its_class;
     if (const fs::path config = path.parent_path() / "tokenizer_config.json"; fs::exists(config))
-        apply_tokenizer_config(read_file(config, max_config_bytes), config.string(), false, settings);
+        apply_tokenizer_config(read_file(config, max_config_bytes), config.string(), flags, settings);
     settings.normalizer.lowercase |= lowercase_first;
     add_named_tokens(path.parent_path(), settings.added_tokens);
     return make_wordpiece(std::move(settings), path);
@@ -55,7 +56,8 @@ LoadedTokenizer make_pipeline(PipelineSettings settings, TokenRoles roles, bool 
 }
 
 /// What those classes of transformers that make their ByteLevel from the configuration alone take for it.
-std::optional<bool> prefix_space_of(const TokenRoles& roles) {
+std::optional<bool> prefix_space_of(const TokenRoles& roles, const fs::path& folder) {
+    if (is_read_as_it_is(folder)) return std::nullopt;
     std::string_view kind = roles.tokenizer_class;
     if (kind.ends_with("Fast")) kind.remove_suffix(4);
     static constexpr std::array<std::string_view, 7> kinds = {"RobertaTokenizer",    "GPT2Tokenizer", "BartTokenizer",
@@ -66,7 +68,7 @@ std::optional<bool> prefix_space_of(const TokenRoles& roles) {
 
 LoadedTokenizer load_pipeline_json(std::string_view text, const fs::path& path, bool lowercase_first) {
     const TokenRoles roles = read_token_roles(path.parent_path());
-    PipelineSettings settings = parse_pipeline_json(text, path.string(), prefix_space_of(roles));
+    PipelineSettings settings = parse_pipeline_json(text, path.string(), prefix_space_of(roles, path.parent_path()));
     if (add_ends(settings, roles, path.string())) {  // read as a folder written from this one says it: both have one fingerprint
         settings = parse_pipeline_json(with_ends(text, settings), path.string());
         add_ends(settings, roles, path.string());
@@ -95,7 +97,7 @@ LoadedTokenizer load_byte_level(const fs::path& path, bool lowercase_first) {
 LoadedTokenizer load_wordpiece_vocabulary(const fs::path& path, bool lowercase_first) {
     WordPieceSettings settings = parse_wordpiece_vocabulary(read_file(path, max_tokenizer_bytes), path.string());
     if (const fs::path config = path.parent_path() / "tokenizer_config.json"; fs::exists(config))
-        apply_tokenizer_config(read_file(config, max_config_bytes), config.string(), true, settings);
+        apply_tokenizer_config(read_file(config, max_config_bytes), config.string(), BertFlags::always, settings);
     add_bert_specials(settings, path.string());
     settings.normalizer.lowercase |= lowercase_first;
     return make_wordpiece(std::move(settings), path);

@@ -113,13 +113,14 @@ WordPieceSettings parse_wordpiece_vocabulary(std::string_view text, std::string_
     return settings;
 }
 
-void apply_tokenizer_config(std::string_view text, std::string_view name, bool bert_flags, WordPieceSettings& settings) {
+void apply_tokenizer_config(std::string_view text, std::string_view name, BertFlags flags, WordPieceSettings& settings) {
     with_json_document(text, name, [&](Element config) {
         for (std::size_t i = 0; i < role_keys.size(); ++i) settings.special[i] = token_content(config, role_keys[i], settings.special[i]);
         settings.truncate_left =
             member_or(config, "truncation_side", std::string_view(settings.truncate_left ? "left" : "right"), name) == "left";
-        if (bert_flags || names_bert_tokenizer(config, name)) take_bert_flags(config, name, settings.normalizer);
-        if (!bert_flags) return;
+        const bool always = flags == BertFlags::always, of_its_class = flags == BertFlags::of_its_class;
+        if (always || (of_its_class && names_bert_tokenizer(config, name))) take_bert_flags(config, name, settings.normalizer);
+        if (!always) return;
         settings.unk_token = settings.special[1];
         settings.added_tokens = read_added_tokens_decoder(config, name);
     });

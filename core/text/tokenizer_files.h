@@ -21,10 +21,15 @@ WordPieceSettings parse_wordpiece_json(std::string_view text, std::string_view n
 /// Reads vocab.txt (a piece a line, its id the line) for a BERT tokenizer; special tokens are those of BERT.
 WordPieceSettings parse_wordpiece_vocabulary(std::string_view text, std::string_view name);
 
-/// Takes over what a tokenizer_config.json says: names of the special tokens and the truncation side; do_lower_case,
-/// strip_accents and tokenize_chinese_chars where it names a class of BERT's; with `bert_flags` these in any case,
-/// and added_tokens_decoder (a folder without tokenizer.json).
-void apply_tokenizer_config(std::string_view text, std::string_view name, bool bert_flags, WordPieceSettings& settings);
+/// Where do_lower_case, strip_accents and tokenize_chinese_chars of a tokenizer_config.json count.
+enum class BertFlags {
+    never,         ///< beside a tokenizer.json that is read as it is
+    of_its_class,  ///< where a class of BERT's is named
+    always,        ///< a folder without tokenizer.json
+};
+/// Takes over what a tokenizer_config.json says: names of the special tokens and the truncation side, BERT's flags where they count, and
+/// added_tokens_decoder where they always do.
+void apply_tokenizer_config(std::string_view text, std::string_view name, BertFlags flags, WordPieceSettings& settings);
 /// For a vocab.txt, after its configuration was applied: the special tokens become added tokens and [CLS] and [SEP] go around a text.
 void add_bert_specials(WordPieceSettings& settings, std::string_view name);
 

@@ -243,7 +243,8 @@ class TestEncoderConfig : public QObject {
             json.update(more);
             return read(json);
         };
-        QVERIFY(!t5({}).gated && t5({}).activation == Activation::relu);
+        const EncoderConfig plain = t5(Json::object());
+        QVERIFY(!plain.gated && plain.activation == Activation::relu);
         const EncoderConfig gated = t5({{"feed_forward_proj", "gated-gelu"}});
         QVERIFY(gated.gated && gated.activation == Activation::gelu_tanh);
         QVERIFY(t5({{"feed_forward_proj", "gated-silu"}}).activation == Activation::silu);

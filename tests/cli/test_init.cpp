@@ -169,7 +169,8 @@ class TestInit : public QObject {
             return list;
         }();
         const std::string said = fmt::format("query={}, document={}", names[0], names[1]);
-        refuses("graded.csv", {(grade + " says how well").toUtf8().constData(), "Keep the rows", ("--columns '" + said + "'").c_str()});
+        const char* verb = grade == "stars" ? " may say" : " says";
+        refuses("graded.csv", {(grade + verb + " how well").toUtf8().constData(), "Keep the rows", ("--columns '" + said + "'").c_str()});
         const Outcome outcome = start("graded.csv", {"--columns", said});  // what it says to do can be done
         QVERIFY2(outcome.code == 0, outcome.err.c_str());
     }
@@ -468,6 +469,28 @@ class TestInit : public QObject {
         HAS(outcome.err, "it is there already");
         QCOMPARE(read_file(in("made-data/pairs/train.jsonl")), before);
         QVERIFY(!fs::exists(in("made.yaml")));
+    }
+    /// Killed, or on a full disk: what it wrote of the data is what it would write again.
+    void a_start_that_did_not_come_to_its_end_can_be_made_again() {
+        put("faq.csv", faq(',', "question,answer,topic\n"));
+        QCOMPARE(start("faq.csv").code, 0);
+        const std::string wanted = read_file(in("made-data/pairs/train.jsonl"));
+        fs::remove(in("made.yaml"));
+        fs::remove(in("made-data/pairs/train.jsonl"));
+        const Outcome outcome = start("faq.csv");
+        QVERIFY2(outcome.code == 0, outcome.err.c_str());
+        QCOMPARE(read_file(in("made-data/pairs/train.jsonl")), wanted);
+        QVERIFY(fs::exists(in("made.yaml")));
+    }
+    void a_count_beside_texts_of_a_kind_is_no_grade() {
+        for (const char* name : {"year", "num_words", "page"}) {
+            std::string table = fmt::format("text1,text2,{}\n", name);
+            for (int i = 0; i < 90; ++i) table += fmt::format("is this the question {}?,this may be the answer {},{}\n", i, i * 3, i % 2);
+            put("counted.csv", table);
+            init();
+            const Outcome outcome = start("counted.csv");
+            QVERIFY2(outcome.code == 0, outcome.err.c_str());
+        }
     }
     void a_model_folder_is_found_from_where_the_experiment_lies() {
         put("faq.csv", faq(',', "question,answer,topic\n"));

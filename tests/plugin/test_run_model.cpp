@@ -14,13 +14,15 @@ class TestRunModel : public QObject {
     void a_run_that_is_not_done_is_to_go_on() {
         const RunDirectory run = sample_run(project_.path());
         write_attempt(run, 1, 3, "stopped");
-        EXPECT_ERROR(open_run_model(run), "has no final model yet", ("faceter resume " + run.info().id).c_str());
+        const std::string next = "faceter resume " + run.info().id;
+        EXPECT_ERROR(open_run_model(run), "has no final model yet", next.c_str());
     }
     /// As a bundle leaves it where it is opened: 'faceter resume' would say that it is done.
     void a_run_whose_record_alone_is_here_is_not_to_go_on() {
         const RunDirectory run = sample_run(project_.path());
         write_attempt(run, 1, 3, "finished");
-        EXPECT_ERROR(open_run_model(run), "the run is done, and its model is not here", ("faceter rerun " + run.info().id).c_str());
+        const std::string next = "faceter rerun " + run.info().id;
+        EXPECT_ERROR(open_run_model(run), "the run is done, and its model is not here", next.c_str());
     }
 };
 

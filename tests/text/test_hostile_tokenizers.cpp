@@ -101,6 +101,18 @@ class TestHostileTokenizers : public QObject {
         QFETCH(QByteArray, json);
         EXPECT_ERROR(TokenizerFolder(parse_json(json.toStdString(), "t")).load(), "tokenizer.json: the piece 'aaaa", "has 2049 bytes");
     }
+    void a_token_that_no_training_makes_is_refused_where_the_small_files_name_it() {
+        const std::string token(2049, 'a');
+        for (const char* file : {"tokenizer_config.json", "special_tokens_map.json"})
+            for (const Json& names : {Json{{"pad_token", token}}, Json{{"pad_token", {{"content", token}}}}, Json{{"image_token", token}},
+                                      Json{{"extra_special_tokens", Json::array({token})}}, Json{{"extra_special_tokens", {{"x", token}}}},
+                                      Json{{"additional_special_tokens", Json::array({token})}}}) {
+                TokenizerFolder folder(with_steps(nullptr, nullptr));
+                folder.write(file, names.dump());
+                const std::string said = std::string(file) + ": the piece 'aaaa";
+                EXPECT_ERROR(folder.load(), said.c_str(), "has 2049 bytes");
+            }
+    }
     void a_pattern_beyond_the_engine_is_named_data() {
         QTest::addColumn<QString>("pattern");
         QTest::newRow("open group") << "(a";

@@ -194,6 +194,34 @@ class TestTokenizerFiles : public QObject {
         QCOMPARE(ids_with(R"({"tokenizer_class": "PreTrainedTokenizerFast", "add_prefix_space": true})", false), 0);
         QCOMPARE(ids_with(R"({"tokenizer_class": "RobertaTokenizer", "add_prefix_space": true})", false, false), 0);
     }
+    /// transformers 5.23 registers ModernBERT without a class of its own: "Ab ab" and a space in front come out as tokenizer.json says.
+    void a_modernbert_reads_tokenizer_json_as_it_is_whatever_class_is_named() {
+        Json cased = small_tokenizer_json(), bytes = small_tokenizer_json();
+        cased["normalizer"]["lowercase"] = false;
+        bytes["normalizer"] = bytes["post_processor"] = nullptr;
+        bytes["added_tokens"] = Json::array();
+        bytes["model"] = Json::parse(R"({"type": "BPE", "merges": ["Ġ a"], "vocab": {"a": 0, "Ġ": 1, "Ġa": 2}})");
+        bytes["pre_tokenizer"] = {{"type", "ByteLevel"}, {"add_prefix_space", true}, {"use_regex", true}};
+        const auto ids_of = [](const Json& json, const char* named, const char* model, const char* text) {
+            TokenizerFolder folder(json);
+            folder.write("tokenizer_config.json", Json{{"tokenizer_class", named}}.dump());
+            folder.write("config.json", Json{{"model_type", model}}.dump());
+            return encode(*folder.load(), text);
+        };
+        using Ids = std::vector<std::int32_t>;
+        QCOMPARE(ids_of(cased, "BertTokenizer", "modernbert", "Cafe cafe"), (Ids{2, 1, 12, 3}));
+        QCOMPARE(ids_of(cased, "BertTokenizer", "bert", "Cafe cafe"), (Ids{2, 12, 12, 3}));
+        QCOMPARE(ids_of(bytes, "RobertaTokenizer", "modernbert", "a a"), (Ids{2, 2}));
+        QCOMPARE(ids_of(bytes, "RobertaTokenizer", "roberta", "a a"), (Ids{0, 2}));
+    }
+    void extra_special_tokens_with_names_are_read_from_either_file() {
+        for (const char* file : {"tokenizer_config.json", "special_tokens_map.json"}) {
+            TokenizerFolder folder;
+            folder.write(file, R"({"extra_special_tokens": {"image": "[X1]", "video": "[X2]"}})");
+            const auto tokenizer = folder.load();
+            QVERIFY(tokenizer->piece_to_id("[X1]") == 17 && tokenizer->piece_to_id("[X2]") == 18);
+        }
+    }
     void a_sequence_of_post_processors_has_one_that_adds_tokens() {
         Json json = small_tokenizer_json();
         const Json own = json["post_processor"], bytes = {{"type", "ByteLevel"}, {"trim_offsets", true}};

@@ -30,7 +30,7 @@ HoverPoint pointOf(const FigurePlot& plot, int series, double x, double y) {
 HoverPoint pointOfSeries(const FigurePlot& plot, int series, std::size_t i) {
     const Series& one = plot.figure().series[static_cast<std::size_t>(series)];
     HoverPoint point = pointOf(plot, series, i < one.x.size() ? one.x[i] : static_cast<double>(i), one.y[i]);
-    if (!one.low.empty()) point.value += interval(one.low[i], one.high[i]);
+    if (!one.low.empty() && std::isfinite(one.low[i]) && std::isfinite(one.high[i])) point.value += interval(one.low[i], one.high[i]);
     if (!one.labels.empty() && !one.labels[i].empty()) point.name = plainText(one.labels[i]) + QStringLiteral(" · ") + point.name;
     return point;
 }

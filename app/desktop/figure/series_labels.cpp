@@ -109,9 +109,11 @@ void SeriesLabels::place() {
         double share = 0;
         placeLegend(leastCovered(legendSize(), &share), legendSize().height());
     }
-    if (m_form == Form::legendAbove)
-        placeLegend({std::min(area.left(), area.right() - legendSize().width()), area.top() - legendSize().height()},
-                    legendSize().height());
+    if (m_form == Form::legendAbove) {
+        const QSizeF size = legendSize();
+        const double left = std::min<double>(area.left(), area.right() - size.width());
+        placeLegend({std::max<double>(left, m_plot->viewport().left()), area.top() - size.height()}, size.height());
+    }
     if (m_form == Form::legendBeside) placeLegend({area.right() + 10, area.top()}, area.height());
 }
 

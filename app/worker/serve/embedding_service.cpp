@@ -114,7 +114,7 @@ bool EmbeddingService::take_new() {
         try {
             if (const std::string problem = tokenise(*job); !problem.empty()) finish(job, {413, problem, {}, 0});
         } catch (const Error& error) {  // a text that the model cannot read
-            finish(job, {400, error.what(), {}, 0});
+            finish(job, {error.code() == ExitCode::data ? 400 : 500, error.what(), {}, 0});
         } catch (const std::exception& error) {
             finish(job, {500, error.what(), {}, 0});
         }

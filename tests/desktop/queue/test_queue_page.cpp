@@ -90,7 +90,7 @@ struct Opened {
         runs.erase(runs.begin() + 4, runs.end());
         write_forecast(runs[1], {600, 1.5});
         for (const RunDirectory& run : runs) queued.push_back(run.info().id);
-        start_supervisor(Queue::create(made, runs, 1));
+        start_supervisor(Queue::create(made, runs, 1), runs);
     }
     template <typename Condition>
     bool until(Condition condition) const {
