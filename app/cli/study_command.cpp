@@ -1,5 +1,8 @@
+#include <algorithm>
+
 #include "cli/checks.h"
 #include "cli/commands.h"
+#include "cli/experiment_arguments.h"
 #include "common/error.h"
 #include "common/printable.h"
 #include "compare/study_report.h"
@@ -18,6 +21,15 @@ struct StudyOptions {
     bool smoke = false;
 };
 
+/// As faceter run does, those that have runs to do.
+void check_missing(const std::vector<Experiment>& experiments, const std::vector<StudyRun>& planned, const Catalogue& catalogue,
+                   int processes) {
+    for (const Experiment& experiment : experiments)
+        if (std::any_of(planned.begin(), planned.end(),
+                        [&](const StudyRun& run) { return !run.done && run.experiment_name == experiment.name(); }))
+            check_everything(experiment, catalogue, processes);
+}
+
 int run_study(const Cli& cli, const StudyOptions& options) {
     const Catalogue catalogue = load_catalogue(cli);
     const Study study = read_study(options.file);
@@ -26,6 +38,7 @@ int run_study(const Cli& cli, const StudyOptions& options) {
     check_claims(study, experiments);
     worker_program();
     std::vector<StudyRun> planned = study_runs(study, catalogue, options.project, options.smoke);
+    check_missing(experiments, planned, catalogue, options.start.devices);
     const Project project(options.project, true);
     if (!options.smoke) record_study(study, project.folder());  // a smoke decides nothing
     const auto [runs, under_way] = begin_study(experiments, std::move(planned), project.folder(), options.smoke);
