@@ -43,12 +43,14 @@ void check(const Json& owner, const char* key, const std::string& where, std::sp
                 throw settings_error("{}: {}.{}[{}].{} has no effect: {}", file, where, key, i, setting, reason);
 }
 
-/// Some run of the experiment, or a stage of it, is scored during training.
+bool is_scored(const Json& recipe) { return json_at<std::int64_t>(training_of(recipe), "evaluate_every_steps", "training") > 0; }
+
+/// Some run of the experiment, or a stage of it, is scored during training, or would be where its stages did not say otherwise.
 bool is_any_scored(const Experiment& experiment) {
-    for (const ResolvedRun& run : experiment.runs())
-        for (const Json& recipe : recipes_of(run.settings))
-            if (run.method != "start" && json_at<std::int64_t>(training_of(recipe), "evaluate_every_steps", "training") > 0) return true;
-    return false;
+    return std::any_of(experiment.runs().begin(), experiment.runs().end(), [](const ResolvedRun& run) {
+        const std::vector<Json> recipes = recipes_of(run.settings);
+        return run.method != "start" && (is_scored(run.settings) || std::any_of(recipes.begin(), recipes.end(), is_scored));
+    });
 }
 
 bool names_sets(const Json& recipe) {

@@ -137,8 +137,6 @@ class TestHostileTokenizers : public QObject {
         };
         row("doubling", sequence("normalizers", replace("a", "aa"), 40), nullptr);
         row("a long replacement", sequence("normalizers", replace("a", std::string(100'000, 'a')), 2), nullptr);
-        row("doubling by a pattern", sequence("normalizers", {{"type", "Replace"}, {"pattern", {{"Regex", "a"}}}, {"content", "aa"}}, 40),
-            nullptr);
         row("bytes of bytes", nullptr,
             sequence("pretokenizers", {{"type", "ByteLevel"}, {"add_prefix_space", true}, {"use_regex", false}}, 40));
         row("bytes of bytes, normalised", sequence("normalizers", {{"type", "ByteLevel"}}, 40), nullptr);
@@ -147,6 +145,12 @@ class TestHostileTokenizers : public QObject {
         QFETCH(QByteArray, json);
         const auto tokenizer = TokenizerFolder(parse_json(json.toStdString(), "t")).load();
         EXPECT_ERROR(encode(*tokenizer, "a \xC3\xA9 a"), "the tokenizer makes more than", "broken or hostile");
+    }
+    /// Which of the two is met first is the processor's to say.
+    void patterns_that_multiply_a_text_are_refused_for_their_length_or_their_time() {
+        const Json step = {{"type", "Replace"}, {"pattern", {{"Regex", "a"}}}, {"content", "aa"}};
+        const auto tokenizer = TokenizerFolder(with_steps(sequence("normalizers", step, 40), nullptr)).load();
+        EXPECT_ERROR(encode(*tokenizer, "a \xC3\xA9 a"), "broken or hostile");
     }
     void the_largest_id_leaves_room_for_added_tokens() {
         Json json = with_steps(nullptr, nullptr);
