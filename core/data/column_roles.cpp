@@ -207,7 +207,10 @@ ColumnRoles guess_roles(const Survey& survey) {
         roles.query = texts[in_order ? 0 : 1];
         roles.document = texts[in_order ? 1 : 0];
     }
-    if (roles.query.empty() || roles.document.empty()) roles.query = roles.document = "", roles.negatives.clear();
+    if (roles.query.empty() || roles.document.empty()) {
+        roles.query = roles.document = "";
+        roles.negatives.clear();
+    }
     if (roles.has_pairs()) refuse_graded(survey, roles);
     if (roles.label.empty()) roles.label = label_column(survey, roles);
     if (!roles.label.empty()) roles.text = roles.has_pairs() ? roles.document : named(survey, std::array<std::string_view, 1>{"text"});

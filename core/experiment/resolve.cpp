@@ -372,10 +372,8 @@ class Resolver {
     void recipes() {
         const YamlNode* stages = root_.find("stages");
         if (settings_["stages"].empty()) return recipe(settings_, root_, "");
-        for (std::size_t i = 0; i < settings_["stages"].size(); ++i) {
-            const std::string where = fmt::format("stages[{}].", i);
-            recipe(settings_["stages"][i], stages->items[i], where);
-        }
+        for (std::size_t i = 0; i < settings_["stages"].size(); ++i)
+            recipe(settings_["stages"][i], stages->items[i], fmt::format("stages[{}].", i));
     }
 
     /// Whether data sets are scored during such a training; where that is swept, some point may.

@@ -56,6 +56,26 @@ std::pair<std::size_t, int> made_runs(const std::string& seeds) {
     return {start.runs.size(), looks};
 }
 
+/// A study of three runs, one of which is done.
+struct StudyWithRecord {
+    StudyWithRecord() {
+        const Experiment experiment = study_experiments(study, sample_catalogue(), false).front();
+        write_attempt(RunDirectory::create(project, experiment, experiment.runs().at(1), false), 1, 2, "finished");
+    }
+    int done() const {
+        const std::vector<StudyRun> runs = study_runs(study, sample_catalogue(), project, false);
+        return static_cast<int>(std::count_if(runs.begin(), runs.end(), [](const StudyRun& run) { return run.done; }));
+    }
+    void change_experiment(const std::string& part, const std::string& other) const {
+        std::string text = read_file(folder.path() / "quick.yaml");
+        text.replace(text.find(part), part.size(), other);
+        overwrite(folder.path() / "quick.yaml", text);
+    }
+    const TemporaryDirectory folder;
+    const Study study = sample_study(folder.path(), "[1]");
+    const fs::path project = folder.path() / "p";
+};
+
 /// What a study may conclude, from made scores whose truth is known.
 class TestStudy : public QObject {
     Q_OBJECT
@@ -235,46 +255,28 @@ class TestStudy : public QObject {
         }
     }
     void a_record_of_other_data_is_none() {
-        const TemporaryDirectory folder;
-        const Study study = sample_study(folder.path(), "[1]");
-        const fs::path project = folder.path() / "p", other = folder.path() / "other/pairs.tsv";
-        const Experiment experiment = study_experiments(study, sample_catalogue(), false).front();
-        write_attempt(RunDirectory::create(project, experiment, experiment.runs().at(1), false), 1, 2, "finished");
-        const auto done = [&] {
-            const std::vector<StudyRun> runs = study_runs(study, sample_catalogue(), project, false);
-            return static_cast<int>(std::count_if(runs.begin(), runs.end(), [](const StudyRun& run) { return run.done; }));
-        };
-        QCOMPARE(done(), 1);
-        std::string text = read_file(folder.path() / "quick.yaml");
-        text.replace(text.find("pairs.tsv"), 9, "other/pairs.tsv");
-        overwrite(folder.path() / "quick.yaml", text);
+        const StudyWithRecord of;
+        const fs::path other = of.folder.path() / "other/pairs.tsv";
+        QCOMPARE(of.done(), 1);
+        of.change_experiment("pairs.tsv", "other/pairs.tsv");
         make_directories(other.parent_path());
         overwrite(other, "a\tc\n");
-        QCOMPARE(done(), 0);
+        QCOMPARE(of.done(), 0);
         overwrite(other, "a\tb\n");
-        QCOMPARE(done(), 1);  // the same bytes at another place
+        QCOMPARE(of.done(), 1);  // the same bytes at another place
         overwrite(other, "a\tc\n");
-        fs::remove(folder.path() / "pairs.tsv");
-        QCOMPARE(done(), 1);  // as a record of another machine, where nothing can be compared
+        fs::remove(of.folder.path() / "pairs.tsv");
+        QCOMPARE(of.done(), 1);  // as a record of another machine, where nothing can be compared
     }
     void what_tools_hide_in_a_folder_is_none_of_its_data() {
-        const TemporaryDirectory folder;
-        const Study study = sample_study(folder.path(), "[1]");
-        const fs::path project = folder.path() / "p", other = folder.path() / "other/scifact";
-        const Experiment experiment = study_experiments(study, sample_catalogue(), false).front();
-        write_attempt(RunDirectory::create(project, experiment, experiment.runs().at(1), false), 1, 2, "finished");
-        std::string text = read_file(folder.path() / "quick.yaml");
-        text.replace(text.find("path: scifact"), 13, "path: other/scifact");
-        overwrite(folder.path() / "quick.yaml", text);
+        const StudyWithRecord of;
+        const fs::path other = of.folder.path() / "other/scifact";
+        of.change_experiment("path: scifact", "path: other/scifact");
         make_directories(other);
         overwrite(other / ".directory", "a file manager's");
-        const auto done = [&] {
-            const std::vector<StudyRun> runs = study_runs(study, sample_catalogue(), project, false);
-            return std::any_of(runs.begin(), runs.end(), [](const StudyRun& run) { return run.done; });
-        };
-        QVERIFY(done());
+        QCOMPARE(of.done(), 1);
         overwrite(other / "corpus.jsonl", "{}");
-        QVERIFY(!done());
+        QCOMPARE(of.done(), 0);
     }
     void what_a_claim_is_measured_on_is_there_or_refused_before_a_run() {
         const TemporaryDirectory folder;
