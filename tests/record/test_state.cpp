@@ -10,6 +10,7 @@
 #include "common/error.h"
 #include "common/hash.h"
 #include "launch/supervisor.h"
+#include "record/launch.h"
 #include "record/run_lock.h"
 #include "support/sample_runs.h"
 #include "support/test.h"
@@ -186,6 +187,19 @@ class TestState : public QObject {
         const timespec old[2] = {{::time(nullptr) - 100'000, 0}, {::time(nullptr) - 100'000, 0}};
         ::utimensat(AT_FDCWD, run.attempt_journal(1).c_str(), old, 0);
         QCOMPARE(read_state(run).phase, RunPhase::silent);
+    }
+    void a_mirror_is_not_judged_by_the_processes_of_this_machine() {
+        const RunDirectory run = new_run();
+        write_launch(run, {"ssh", "box", "", "/there"});
+        const pid_t child = ::fork();
+        if (child == 0) {
+            new JournalWriter(run, run.begin_attempt(), {});  // the rest of the journal is on its way
+            ::_exit(0);
+        }
+        ::waitpid(child, nullptr, 0);
+        QCOMPARE(read_state(run).phase, RunPhase::running);
+        clear_launch(run);
+        QCOMPARE(read_state(run).phase, RunPhase::dead);
     }
     void a_run_stopped_before_it_began_is_stopped() {
         const RunDirectory run = new_run();
