@@ -4,16 +4,9 @@
 #include "common/error.h"
 #include "common/printable.h"
 #include "common/progress.h"
-#include "experiment/data_instructions.h"
-#include "experiment/entry_uses.h"
-#include "experiment/example_needs.h"
-#include "experiment/lone_parts.h"
-#include "experiment/mined_negatives.h"
+#include "experiment/before_start.h"
 #include "experiment/processes.h"
-#include "experiment/run_inputs.h"
-#include "experiment/start_model.h"
 #include "experiment/suite.h"
-#include "experiment/trained_tasks.h"
 
 namespace faceter::cli {
 namespace {
@@ -27,10 +20,6 @@ void keep_token_caches(const StagedExperiment& staged) {
             if (!fs::exists(folder / cache.filename())) copy_file_atomic(cache, folder / cache.filename());
     } catch (const Error&) {
     }
-}
-
-void warn(const std::vector<std::string>& remarks) {
-    for (const std::string& remark : remarks) say(stderr, "warning: {}\n", remark);
 }
 
 }  // namespace
@@ -53,16 +42,7 @@ Experiment load_experiment(const Catalogue& catalogue, const ExperimentArguments
 }
 
 void check_everything(const Experiment& experiment, const Catalogue& catalogue, int processes) {
-    experiment.check_files();
-    check_inputs(experiment, catalogue);
-    check_data_instructions(experiment);
-    check_entry_uses(experiment);
-    check_mined_negatives(experiment, catalogue);
-    check_trained_tasks(experiment, catalogue);
-    check_processes(experiment, catalogue, processes);
-    warn(check_examples(experiment, catalogue));
-    warn(lone_parts(experiment, catalogue));
-    warn(check_start_models(experiment));
+    for (const std::string& remark : check_before_start(experiment, catalogue, processes)) say(stderr, "warning: {}\n", remark);
 }
 
 void print_missing(const Experiment& experiment) {

@@ -15,8 +15,7 @@ struct ExperimentArguments {
 void add_experiment_arguments(Cli& cli, CLI::App& command, ExperimentArguments& arguments);
 Experiment load_experiment(const Catalogue& catalogue, const ExperimentArguments& arguments);
 
-/// What can be known to fail before anything starts: missing data, a start model that is missing, of a kind that is not known, or that a
-/// variant cannot begin with, settings that several processes cannot compute.
+/// check_before_start, whose remarks are printed as warnings.
 void check_everything(const Experiment& experiment, const Catalogue& catalogue, int processes);
 /// Prints data sets of the experiment's suite that are not here, and that it is to go on without.
 void print_missing(const Experiment& experiment);

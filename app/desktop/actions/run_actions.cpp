@@ -1,6 +1,7 @@
 #include "actions/run_actions.h"
 
 #include "actions/run_work.h"
+#include "common/strings.h"
 #include "launch/queue_order.h"
 #include "workspace/workspace.h"
 
@@ -81,11 +82,20 @@ void RunActions::launch(std::shared_ptr<const Experiment> experiment, bool smoke
     const std::size_t count = place.only.empty() ? experiment->runs().size() : place.only.size();
     const QString name = qs(experiment->name()), runs = count == 1 ? tr("1 run") : tr("%1 runs").arg(count);
     const bool here = place.profile.isEmpty();
+    const auto remarks = std::make_shared<std::vector<std::string>>();
     const auto over = [this] { --m_launching; };
     ++m_launching;
     start({here ? tr("%1: starting %2").arg(name, runs) : tr("%1: submitting %2 through %3").arg(name, runs, place.profile),
            here ? tr("%1: %2 started").arg(name, runs) : tr("%1: %2 submitted").arg(name, runs),
-           [experiment, smoke, place](const std::filesystem::path& folder) { return launchRuns(folder, *experiment, smoke, place); }, over,
+           [experiment, smoke, place, remarks](const std::filesystem::path& folder) {
+               Launched launched = launchRuns(folder, *experiment, smoke, place);
+               *remarks = std::move(launched.remarks);
+               return launched.runs;
+           },
+           [this, over, name, remarks] {
+               over();
+               if (!remarks->empty()) m_workspace.complain(tr("%1 was started; warning: %2").arg(name, qs(join(*remarks, "\n"))));
+           },
            over});
 }
 

@@ -3,8 +3,8 @@
 #include <map>
 
 #include "common/error.h"
+#include "experiment/before_start.h"
 #include "experiment/machine.h"
-#include "experiment/processes.h"
 #include "launch/elsewhere.h"
 #include "launch/slurm.h"
 #include "launch/supervisor.h"
@@ -33,8 +33,6 @@ void keepForecasts(const std::vector<RunDirectory>& runs, const LaunchPlace& pla
 }
 
 std::vector<RunDirectory> launchHere(const Project& project, const Experiment& experiment, bool smoke, const LaunchPlace& place) {
-    experiment.check_files();
-    check_processes(experiment, Catalogue::load(plugin_folders()), place.devices);
     worker_program();
     const std::vector<RunDirectory> runs = make_all_or_none(project, [&](std::vector<RunDirectory>& made) {
         for (const ResolvedRun* run : chosen_runs(experiment, place.only))
@@ -95,12 +93,21 @@ std::vector<RunDirectory> openRuns(const std::filesystem::path& project, const Q
     return all;
 }
 
-QStringList launchRuns(const std::filesystem::path& folder, const Experiment& experiment, bool smoke, const LaunchPlace& place) {
+Launched launchRuns(const std::filesystem::path& folder, const Experiment& experiment, bool smoke, const LaunchPlace& place) {
     const Project project(folder, true);
-    if (place.profile.isEmpty()) return idsOf(launchHere(project, experiment, smoke, place));
-    const auto runs = submit_experiment(project, read_profile(place.profile.toStdString()), experiment, {{}, {}, smoke}, place.only);
-    keepForecasts(runs, place);
-    return idsOf(runs);
+    const bool here = place.profile.isEmpty();
+    const Profile profile = here ? Profile{} : read_profile(place.profile.toStdString());
+    Launched launched;
+    if (here || profile.kind != "ssh")  // over there, its own faceter looks
+        launched.remarks = check_before_start(experiment, Catalogue::load(plugin_folders()), here ? place.devices : profile.processes());
+    if (here) {
+        launched.runs = idsOf(launchHere(project, experiment, smoke, place));
+    } else {
+        const auto runs = submit_experiment(project, profile, experiment, {{}, {}, smoke}, place.only);
+        keepForecasts(runs, place);
+        launched.runs = idsOf(runs);
+    }
+    return launched;
 }
 
 void stopRuns(const std::filesystem::path& project, const QStringList& runs) {

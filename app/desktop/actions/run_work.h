@@ -10,8 +10,12 @@ namespace faceter::desktop {
 // What RunActions does to the run folders of a project, beside the interface. Errors are those of core/launch and core/record.
 
 std::vector<RunDirectory> openRuns(const std::filesystem::path& project, const QStringList& runs);
-/// Gives the ids of the runs that it made.
-QStringList launchRuns(const std::filesystem::path& project, const Experiment& experiment, bool smoke, const LaunchPlace& place);
+struct Launched {
+    QStringList runs;                  ///< ids of those that it made
+    std::vector<std::string> remarks;  ///< of check_before_start
+};
+/// Once all is checked that can be known here before the runs start. Behind ssh, the other machine looks.
+Launched launchRuns(const std::filesystem::path& project, const Experiment& experiment, bool smoke, const LaunchPlace& place);
 void stopRuns(const std::filesystem::path& project, const QStringList& runs);
 /// Each goes on where it was started last.
 void resumeRuns(const std::filesystem::path& project, const QStringList& runs);

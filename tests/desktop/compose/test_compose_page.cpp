@@ -417,6 +417,7 @@ class TestComposePage : public QObject {
     }
 
     void a_launch_without_a_project_makes_one_and_the_run_is_there() {
+        NEED_MINILM();
         Fixture f;
         f.write(QString::fromUtf8(written));
         QSignalSpy launched(&f.workspace.actions(), &RunActions::launched);

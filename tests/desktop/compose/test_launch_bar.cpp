@@ -128,6 +128,7 @@ class TestLaunchBar : public QObject {
         fs::rename(folder_.path() / "gpu.yaml", profile_folder() / "gpu.yaml");
     }
     void ctrl_return_launches_and_what_it_launched_is_counted() {
+        NEED_MINILM();
         const FakePrograms programs;
         takeJobs(programs);
         Fixture f(project());
@@ -167,6 +168,7 @@ class TestLaunchBar : public QObject {
         QCOMPARE(read_file(folder_.path() / "cancelled"), std::string("12_0\n"));
     }
     void only_what_is_ticked_goes_through_a_profile() {
+        NEED_MINILM();
         const FakePrograms programs;
         takeJobs(programs);
         Fixture f(project());
@@ -183,6 +185,7 @@ class TestLaunchBar : public QObject {
         QCOMPARE(seeds, (std::set<std::uint64_t>{1, 3}));
     }
     void a_refusal_is_said_and_leaves_no_run() {
+        NEED_MINILM();
         const FakePrograms programs;
         programs.answers("sbatch", "echo 'sbatch: error: invalid partition specified: a100' >&2; exit 1");
         Fixture f(project());
@@ -192,7 +195,24 @@ class TestLaunchBar : public QObject {
         QVERIFY2(f.complaints.first().contains(QStringLiteral("invalid partition specified: a100")), qPrintable(f.complaints.first()));
         QVERIFY(Project(f.workspace.session()->folder(), false).run_ids().empty());
     }
+    void what_can_be_known_to_fail_is_refused_before_it_starts() {
+        NEED_MINILM();
+        const FakePrograms programs;
+        takeJobs(programs);
+        Fixture f(project());
+        f.page.document().reset(QString::fromUtf8(written) + QStringLiteral("max_length: 5000\n"), {});
+        QTRY_VERIFY_WITH_TIMEOUT(f.page.document().isChecked(), patience_ms);
+        for (int place : {0, f.where()->findData(QStringLiteral("gpu"))}) {  // here, and through SLURM
+            f.where()->setCurrentIndex(place);
+            f.complaints.clear();
+            f.launch();
+            QTRY_COMPARE_WITH_TIMEOUT(f.complaints.size(), 1, patience_ms);
+            QVERIFY2(f.complaints.first().contains(QStringLiteral("max_length")), qPrintable(f.complaints.first()));
+        }
+        QVERIFY(Project(f.workspace.session()->folder(), false).run_ids().empty());
+    }
     void a_rerun_is_started_where_the_run_was() {
+        NEED_MINILM();
         const FakePrograms programs;
         takeJobs(programs);
         Fixture f(project());
@@ -226,6 +246,7 @@ class TestLaunchBar : public QObject {
         fs::remove(gate);
     }
     void a_launch_while_the_text_is_being_checked_starts_when_it_is() {
+        NEED_MINILM();
         const FakePrograms programs;
         takeJobs(programs);
         Fixture f(project());
