@@ -126,6 +126,11 @@ const Place* find_place(const std::vector<Place>& places, const std::string& mod
     return nullptr;
 }
 
+/// The layer behind the first token of BERT's relatives, which PEFT's "all-linear" takes in, and which no embedding goes through.
+bool is_pooler(const std::string& module, const std::vector<std::string>& prefixes) {
+    return std::any_of(prefixes.begin(), prefixes.end(), [&](const std::string& prefix) { return module == prefix + "pooler.dense"; });
+}
+
 at::Tensor read_part(const AdapterFolder& folder, const std::string& name, const std::vector<std::int64_t>& shape, at::ScalarType dtype) {
     const TensorInfo& info = folder.weights.at(name);
     if (info.shape != shape)
@@ -149,6 +154,7 @@ std::size_t Encoder::add_adapter(const std::string& name, const AdapterFolder& f
     };
     Adapter adapter = empty_adapter(name, folder.config, blocks_.size());
     for (const std::string& module : folder.modules) {
+        if (is_pooler(module, prefixes)) continue;
         const LinearPlace* place = find_place(linear_places, module, prefixes);
         if (!place) refuse(module);
         adapter.at(*place).push_back({*place, read_part(folder, adapter_tensor_name(module, 'A'), {rank, place->columns}, dtype_),

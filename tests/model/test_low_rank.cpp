@@ -317,6 +317,24 @@ print(json.dumps([len(model.peft_config), hidden.flatten().tolist()]))
         EXPECT_ERROR(encoder->add_adapter("a", {4, 8, 0, false, {"qery"}, ""}, 7), "qery", "did you mean 'query'");
     }
 
+    void an_adapter_of_all_linear_layers_may_hold_the_pooler() {  // PEFT's "all-linear" on BertModel; no embedding goes through it
+        const auto encoder = small_encoder("bert");
+        encoder->add_adapter("a", {4, 8, 0, false, {"all-linear"}, ""}, 7);
+        TemporaryDirectory folder;
+        encoder->write_adapter(0, folder.path());
+        std::vector<std::pair<std::string, at::Tensor>> tensors{{adapter_tensor_name("pooler.dense", 'A'), at::ones({4, 24})},
+                                                                {adapter_tensor_name("pooler.dense", 'B'), at::zeros({24, 4})}};
+        {
+            const SafetensorsFile file(folder.path() / "adapter_model.safetensors");
+            for (const TensorInfo& info : file.tensors()) tensors.emplace_back(info.name, read_tensor(file, info.name));
+        }
+        SafetensorsWriter writer;
+        for (const auto& [name, tensor] : tensors) writer.add(name, DType::f32, tensor.sizes().vec(), tensor.data_ptr());
+        writer.write(folder.path() / "adapter_model.safetensors");
+        const std::size_t read = encoder->add_adapter("b", AdapterFolder::open(folder.path()));
+        QCOMPARE(encoder->adapter_parameters(read).size(), encoder->adapter_parameters(0).size());
+    }
+
     void an_adapter_of_another_model_is_refused_by_layer_and_shape() {
         NEED_SHARED();
         const auto encoder = small_encoder("bert");  // 24 wide, the fixture 48
