@@ -319,6 +319,11 @@ def main():
             print(f"{name}: {error}", file=sys.stderr)
             for key in MEASURES[name]:
                 rows[key].why_not = str(error).strip().splitlines()[-1][:100]
+        except KeyboardInterrupt:  # an hour's figures stay
+            print("stopped", file=sys.stderr)
+            break
+        for key in MEASURES[name]:
+            print(line(rows[key]), file=sys.stderr, flush=True)
     print(f"Machine: {machine()}; load {load:.2f} before, {os.getloadavg()[0]:.2f} after; {options.rounds} rounds{', tiny' if options.tiny else ''}\n")
     print("| what | reach | median | quartiles (rounds) | reached |\n| --- | --- | --- | --- | --- |")
     for row in rows.values():
