@@ -248,7 +248,7 @@ class Export {
     void adapters() {
         const PeftExport peft(*model_, staged_.path());
         progress_->step("writing");
-        peft.write(open_full_model(run_));
+        peft.write(open_full_model(run_), staged_.final_path(peft.base_folder()));
         adapters_ = peft.uses();
         complete(peft.base_folder());
         take(peft.prove(source(""), step()), staged_.path(), *model_, "");
