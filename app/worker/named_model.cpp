@@ -109,7 +109,10 @@ Route task_route(const EmbeddingModel& model, const std::string& task) {
         throw usage_error("{}: the model has no prompt or adapter named {}{}", model.folder.folder.string(), faceter::quoted(task),
                           suggestion(task, task_names(model)));
     Route route;
-    if (const auto adapter = find_task_adapter(model, task)) route.path = Path::of_adapter(static_cast<int>(*adapter));
+    if (const auto adapter = find_task_adapter(model, task))
+        route.path = Path::of_adapter(static_cast<int>(*adapter));
+    else  // a text that is not said to be a document is a query
+        route.routed = model.router && task != "document" && !task.ends_with(".document");
     if (has_prompt(model.folder, task)) route.instruction = model.folder.prompt(task);
     return route;
 }
