@@ -140,11 +140,16 @@ Json instructions_json(const EvaluationRoutes& routes) {
     return {{"query", routes.query.instruction}, {"document", routes.document.instruction}};
 }
 
+/// The model's name to MTEB: org/name of the hub, without a revision; a run or a folder as it is called.
+std::string default_model_name(const std::string& model) {
+    std::error_code ignored;
+    return fs::is_directory(model, ignored) ? short_model_name(model) : model.substr(0, model.find('@'));
+}
+
 /// MTEB's layout: DIR/<model>/<revision>/<task>.json and model_meta.json.
 void write_mteb_file(const EvaluateCommand& options, const OpenedModel& opened, const EvaluationResult& result, double seconds) {
     const EmbeddingModel& own = *opened.model;
-    const std::string model =
-        mteb_model_name(options.model_name.empty() ? fs::path(options.model.model).filename().string() : options.model_name);
+    const std::string model = mteb_model_name(options.model_name.empty() ? default_model_name(options.model.model) : options.model_name);
     const std::string revision = opened.run ? opened.run->info().id : own.fingerprint();
     const fs::path folder = fs::path(options.mteb_results) / mteb_model_folder(model) / safe_file_name(revision);
     make_directories(folder);

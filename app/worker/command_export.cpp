@@ -12,6 +12,7 @@
 #include "common/strings.h"
 #include "compare/model_card.h"
 #include "experiment/run_models.h"
+#include "export_leftovers.h"
 #include "named_model.h"
 #include "plugin/export_check.h"
 #include "plugin/export_tokenizer.h"
@@ -136,6 +137,7 @@ class Export {
             folder_a_route();
         else
             whole_model();
+        require_no_leftovers(staged_.place(), staged_.path());
         staged_.put_in_place();
         progress_->finish();
         progress_.reset();  // its line is gone before others are printed
@@ -191,7 +193,12 @@ class Export {
                                  model->filename().string()));
     }
 
-    Json source() const { return {{"run", run_.info().id}}; }
+    /// `route`: of a folder that is that one's alone.
+    Json source(const std::string& route) const {
+        Json source = {{"run", run_.info().id}};
+        if (!route.empty()) source["task"] = route;
+        return source;
+    }
 
     /// The proof counts, and the folder says what it is.
     void take(const ExportProof& proof, const fs::path& folder, const EmbeddingModel& written, const std::string& route) {
@@ -223,7 +230,7 @@ class Export {
         progress_->step("writing");
         write_model(folder, *alone);
         complete(folder);
-        take(prove_export(check_of({served}), folder, source(), step()), folder, *alone, name);
+        take(prove_export(check_of({served}), folder, source(name), step()), folder, *alone, name);
         folders_.push_back(staged_.final_path(folder));
         add_note(who_serves(folders_.back(), *alone));
     }
@@ -233,7 +240,7 @@ class Export {
         progress_->step("writing");
         write_model(staged_.path(), *model_);
         complete(staged_.path());
-        take(prove_export(check_of(routes_of(*model_)), staged_.path(), source(), step()), staged_.path(), *model_, "");
+        take(prove_export(check_of(routes_of(*model_)), staged_.path(), source(""), step()), staged_.path(), *model_, "");
         folders_.emplace_back(options_.folder);
         add_note(who_serves(options_.folder, *model_));
     }
@@ -241,10 +248,10 @@ class Export {
     void adapters() {
         const PeftExport peft(*model_, staged_.path());
         progress_->step("writing");
-        peft.write(open_full_model(run_));
+        peft.write(open_full_model(run_), staged_.final_path(peft.base_folder()));
         adapters_ = peft.uses();
         complete(peft.base_folder());
-        take(peft.prove(source(), step()), staged_.path(), *model_, "");
+        take(peft.prove(source(""), step()), staged_.path(), *model_, "");
         for (const Adapter& adapter : model_->encoders.front()->adapters())
             folders_.push_back(fs::path(options_.folder) / safe_file_name(adapter.name));
     }
@@ -261,7 +268,7 @@ class Export {
         const OnnxFiles files = write_onnx_model(folder, alone, forms);
         complete(folder);
         if (files.int8) int8_ = files.int8->sentence();
-        take(prove_onnx_export(check_of(routes), {*model_, route}, folder, files, source(), step()), folder, alone, name);
+        take(prove_onnx_export(check_of(routes), {*model_, route}, folder, files, source(name), step()), folder, alone, name);
         folders_.push_back(staged_.final_path(folder));
         if (files.int8 && !files.int8->kept.empty())
             add_note(fmt::format("{}: in int8 {}", folders_.back().string(), files.int8->sentence()));
@@ -297,7 +304,7 @@ int export_run(const ExportCommand& options) {
     const fs::path out = options.folder;
     if (out.empty() || (fs::exists(out) && !fs::is_directory(out)))
         throw usage_error("{}: is no folder; name one that is to be written", faceter::quoted(options.folder));
-    if (fs::exists(out) && !fs::is_empty(out) && !options.force)
+    if (fs::exists(out) && !StagedFolder::is_empty(out) && !options.force)
         throw usage_error("{}: is not empty; give another folder, or --force", out.string());
     if (options.to == "peft" && !options.task.empty()) throw usage_error("--to peft writes the adapters of all tasks; leave out --task");
     if (options.int8 && options.to != "onnx") throw usage_error("--int8 is a form of ONNX files; it goes with --to onnx");

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 
 #include "common/error.h"
 #include "common/printable.h"
@@ -76,15 +77,28 @@ void open_folder(const ModelOptions& options, bool with_route, OpenedModel& open
         opened.route.instruction = folder.prompt(folder.default_prompt);
 }
 
-std::vector<std::string> task_names(const EmbeddingModel& model) {
-    std::vector<std::string> names;
-    for (const auto& [name, prompt] : model.folder.prompts) names.push_back(name);
-    for (const Adapter& adapter : model.encoders.front()->adapters())
-        if (!has_prompt(model.folder, adapter.name)) names.push_back(adapter.name);
-    return names;
+}  // namespace
+
+std::string short_model_name(const std::string& name) {
+    std::error_code ignored;
+    if (!fs::is_directory(name, ignored)) return name;
+    fs::path path = absolute_path(name);
+    if (path.filename().empty()) path = path.parent_path();
+    return path.filename().string();
 }
 
-}  // namespace
+std::vector<std::string> task_names(const EmbeddingModel& model) {
+    std::vector<std::string> names;
+    std::set<std::size_t> reached;  // adapters that a prompt of nearly the same name leads to
+    for (const auto& [name, prompt] : model.folder.prompts) {
+        names.push_back(name);
+        if (const auto adapter = find_task_adapter(model, name)) reached.insert(*adapter);
+    }
+    const auto& adapters = model.encoders.front()->adapters();
+    for (std::size_t i = 0; i < adapters.size(); ++i)
+        if (!reached.contains(i)) names.push_back(adapters[i].name);
+    return names;
+}
 
 bool has_task_route(const EmbeddingModel& model, const std::string& task) {
     return has_prompt(model.folder, task) || find_task_adapter(model, task);
@@ -95,7 +109,10 @@ Route task_route(const EmbeddingModel& model, const std::string& task) {
         throw usage_error("{}: the model has no prompt or adapter named {}{}", model.folder.folder.string(), faceter::quoted(task),
                           suggestion(task, task_names(model)));
     Route route;
-    if (const auto adapter = find_task_adapter(model, task)) route.path = Path::of_adapter(static_cast<int>(*adapter));
+    if (const auto adapter = find_task_adapter(model, task))
+        route.path = Path::of_adapter(static_cast<int>(*adapter));
+    else  // a text that is not said to be a document is a query
+        route.routed = model.router && task != "document" && !task.ends_with(".document");
     if (has_prompt(model.folder, task)) route.instruction = model.folder.prompt(task);
     return route;
 }

@@ -28,6 +28,10 @@ struct OpenedModel {
     std::optional<RunDirectory> run;
     Route route;  ///< of --task or --instruction
 };
+/// "path/to/model/" and "." are called as the folder is; a run, or a name of the hub, as it is said.
+std::string short_model_name(const std::string& name);
+/// What task_route() takes: the prompts of a released model, and the adapters that none of them leads to.
+std::vector<std::string> task_names(const EmbeddingModel& model);
 /// The prompt and the adapter that a released model has for a task, by the name of either. Usage errors: it has neither, with those that it
 /// has.
 Route task_route(const EmbeddingModel& model, const std::string& task);

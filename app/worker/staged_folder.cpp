@@ -3,13 +3,24 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <vector>
 
 namespace faceter::worker {
+namespace {
 
-StagedFolder::StagedFolder(fs::path place) : place_(absolute_path(place)) {
-    if (place_.filename().empty()) place_ = place_.parent_path();
-    staged_ = place_.parent_path() / fmt::format(".{}.tmp-{}", place_.filename().string(), ::getpid());
+/// Of all that is staged for a place.
+std::string beginning_of(const fs::path& place) { return fmt::format(".{}.tmp-", place.filename().string()); }
+
+fs::path plain(const fs::path& folder) {
+    const fs::path whole = absolute_path(folder);
+    return whole.filename().empty() ? whole.parent_path() : whole;
+}
+
+}  // namespace
+
+StagedFolder::StagedFolder(const fs::path& place) : place_(plain(place)) {
+    staged_ = (fs::exists(place_) ? place_ : place_.parent_path()) / (beginning_of(place_) + std::to_string(::getpid()));
     make_directories(staged_);
 }
 
@@ -18,10 +29,16 @@ StagedFolder::~StagedFolder() {
     fs::remove_all(staged_, ignored);
 }
 
+bool StagedFolder::is_empty(const fs::path& folder) {
+    const std::string staged = beginning_of(plain(folder));
+    return std::all_of(fs::directory_iterator(folder), fs::directory_iterator(),
+                       [&](const fs::directory_entry& entry) { return entry.path().filename().string().starts_with(staged); });
+}
+
 void StagedFolder::put_in_place() {
-    std::error_code ignored;
-    if (!fs::exists(place_) || fs::is_empty(place_)) {
-        fs::remove(place_, ignored);
+    if (staged_.parent_path() != place_) {
+        std::error_code ignored;
+        fs::remove(place_, ignored);  // a link to nothing
         sync_directory(staged_);
         rename_synced(staged_, place_);
         return;

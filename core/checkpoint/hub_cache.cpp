@@ -108,8 +108,10 @@ bool has_modules(const fs::path& snapshot) {
 bool is_needed(std::string_view name) {
     const auto parts = split(name, '/');
     if (parts.size() > 2 || !std::all_of(parts.begin(), parts.end(), is_plain)) return false;
-    const bool in_module = parts.size() == 2;
-    if (in_module && (parts[0][0] < '0' || parts[0][0] > '9' || parts[0].find('_') == std::string_view::npos)) return false;
+    const std::string_view file = parts.back();
+    const bool of_adapter = file == "adapter_config.json" || file == "adapter_model.safetensors";  // of a task, in a folder of any name
+    const bool numbered = parts[0][0] >= '0' && parts[0][0] <= '9' && parts[0].find('_') != std::string_view::npos;
+    if (parts.size() == 2 && !numbered && !of_adapter) return false;
     static constexpr std::string_view names[] = {"config.json",
                                                  "tokenizer_config.json",
                                                  "special_tokens_map.json",
@@ -120,7 +122,6 @@ bool is_needed(std::string_view name) {
                                                  "config_sentence_transformers.json",
                                                  "model.safetensors.index.json",
                                                  "adapter_config.json"};
-    const std::string_view file = parts.back();
     const bool weights = file.ends_with(".safetensors") && (file.starts_with("model") || file.starts_with("adapter_model"));
     return weights || is_tokenizer_file(file) || std::find(std::begin(names), std::end(names), file) != std::end(names);
 }

@@ -64,12 +64,18 @@ void ExportDifference::compare(const at::Tensor& expected, const at::Tensor& fou
         return;
     }
     const at::Tensor own = expected.to(at::kDouble), other = found.to(at::kDouble);
+    if (!other.isfinite().all().item<bool>()) {  // beyond every limit, whatever is compared behind it
+        largest = std::numeric_limits<double>::infinity();
+        smallest_cosine = -1;
+        worst = what + ", with a number that is not finite";
+        return;
+    }
     const double length = own.norm().item<double>(), other_length = other.norm().item<double>();
     const double here = (own - other).abs().max().item<double>() / std::max(length, 1e-12);
     const double cosine = length == 0 && other_length == 0 ? 1 : own.dot(other).item<double>() / std::max(length * other_length, 1e-24);
-    if (!(cosine >= smallest_cosine)) smallest_cosine = cosine;
+    smallest_cosine = std::min(smallest_cosine, cosine);
     if (here <= largest) return;
-    largest = here;  // also what is not a number
+    largest = here;
     worst = what;
 }
 

@@ -16,6 +16,15 @@ namespace {
 
 std::vector<std::string_view> views_of(const std::vector<std::string>& texts) { return {texts.begin(), texts.end()}; }
 
+/// Names the base that an adapter is opened on by itself (AutoPeftModel): where it was trained beside the adapters, the start model is
+/// another.
+void belong_to(const fs::path& base, const fs::path& adapter) {
+    const fs::path file = adapter / "adapter_config.json";
+    Json config = read_json(file);
+    config["base_model_name_or_path"] = base.string();
+    write_file_atomic(file, config.dump(2) + "\n");
+}
+
 }  // namespace
 
 PeftExport::PeftExport(const EmbeddingModel& model, fs::path folder) : model_(model), folder_(std::move(folder)) {
@@ -32,7 +41,7 @@ PeftExport::PeftExport(const EmbeddingModel& model, fs::path folder) : model_(mo
 
 fs::path PeftExport::adapter_folder(std::size_t index) const { return folder_ / safe_file_name(encoder().adapters()[index].name); }
 
-void PeftExport::write(std::unique_ptr<EmbeddingModel> base) const {
+void PeftExport::write(std::unique_ptr<EmbeddingModel> base, const fs::path& place) const {
     Encoder& plain = *base->encoders.front();
     for (std::size_t i = plain.adapters().size(); i-- > 0;) plain.remove_adapter(i);
     base->router = nullptr;
@@ -47,6 +56,7 @@ void PeftExport::write(std::unique_ptr<EmbeddingModel> base) const {
             throw usage_error("two adapters would lie in {}; rename one", adapter_folder(i).filename().string());
         make_directories(adapter_folder(i));
         encoder().write_adapter(i, adapter_folder(i));
+        belong_to(place.empty() ? base_folder() : place, adapter_folder(i));
     }
 }
 

@@ -14,8 +14,9 @@ class PeftExport {
     /// Errors (usage): the model has no adapters, its base is more than one dense encoder, or PEFT would not find its layers.
     PeftExport(const EmbeddingModel& model, fs::path folder);
 
-    /// `base`: the same model opened once more; its adapters, router and tasks are taken off.
-    void write(std::unique_ptr<EmbeddingModel> base) const;
+    /// `base`: the same model opened once more; its adapters, router and tasks are taken off. `place`: where base_folder() will lie, which
+    /// the adapters name; by default it lies there.
+    void write(std::unique_ptr<EmbeddingModel> base, const fs::path& place = {}) const;
     /// Opens base and adapters again, here: each adapter under the prompts of the tasks and roles that take it. Errors (failed): another
     /// prompt than the task's.
     ExportDifference by_faceter() const;

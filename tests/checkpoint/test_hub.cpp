@@ -162,6 +162,17 @@ class TestHub : public QObject {
         QVERIFY(!fs::exists(folder_->path() / "escape.safetensors"));
         QVERIFY(ModelFolder::open(*snapshot).pooling == Pooling::cls);
     }
+    void adapters_of_tasks_are_fetched_from_folders_of_any_name() {
+        hub_->files["retrieval_query/adapter_config.json"] = "{}";
+        hub_->files["retrieval_query/adapter_model.safetensors"] = "weights of an adapter";
+        hub_->files["retrieval_query/notes.json"] = "not needed";
+        const auto snapshot = fetch();
+        QVERIFY(snapshot);
+        check_whole(*snapshot);
+        QCOMPARE(read_file(*snapshot / "retrieval_query/adapter_config.json"), std::string("{}"));
+        QCOMPARE(read_file(*snapshot / "retrieval_query/adapter_model.safetensors"), std::string("weights of an adapter"));
+        QVERIFY(!fs::exists(*snapshot / "retrieval_query/notes.json"));
+    }
     void a_name_resolves_through_the_hub_once_and_then_without_it() {
         check_whole(resolve_model("org/name"));
         server_->forget_requests();

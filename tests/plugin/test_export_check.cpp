@@ -1,6 +1,9 @@
+#include <ATen/ATen.h>
+
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <limits>
 
 #include "common/file.h"
 #include "plugin/export_check.h"
@@ -84,6 +87,24 @@ class TestExportCheck : public QObject {
         const ExportDifference difference = ExportCheck(*model_, {}).by_faceter(folder());
         EXPECT_ERROR(difference.require({}), "does not embed as the model it was written from", "largest difference",
                      "The text that differs most is '");
+    }
+    void what_is_no_number_is_refused_whatever_is_compared_behind_it_data() {
+        QTest::addColumn<float>("value");
+        QTest::newRow("NaN") << std::numeric_limits<float>::quiet_NaN();
+        QTest::newRow("infinity") << std::numeric_limits<float>::infinity();
+    }
+    void what_is_no_number_is_refused_whatever_is_compared_behind_it() {
+        QFETCH(float, value);
+        const at::Tensor row = at::ones({3});
+        at::Tensor broken = row.clone();
+        broken[1] = value;
+        ExportDifference difference;
+        difference.by = "another";
+        for (const auto& [found, name] : {std::pair(row, "the first"), {broken, "the second"}, {row, "the third"}})
+            difference.compare(row, found, name);
+        EXPECT_ERROR(difference.require({}), "The text that differs most is the second, with a number that is not finite");
+        EXPECT_ERROR(difference.require({std::numeric_limits<double>::max(), 0.9}), "the second");
+        QVERIFY(difference.smallest_cosine < 0);  // what is chosen by it is not chosen
     }
     void a_wrong_prompt_is_refused_and_its_role_named() {
         give_tasks();

@@ -58,6 +58,11 @@ class TestPeftExport : public QObject {
         QCOMPARE(difference.texts, 3 * export_check_texts().size());  // both roles of one adapter, and the other that no task takes
         difference.require({});
     }
+    void an_adapter_names_the_base_beside_it() {
+        for (const std::size_t i : {std::size_t{0}, std::size_t{1}})
+            QCOMPARE(read_json(peft_->adapter_folder(i) / "adapter_config.json").at("base_model_name_or_path").get<std::string>(),
+                     peft_->base_folder().string());
+    }
     void the_base_has_the_prompts_of_all_tasks() {
         const Json prompts = read_json(peft_->base_folder() / "config_sentence_transformers.json").at("prompts");
         QCOMPARE(prompts, Json::parse(R"({"retrieval.document": "answer: ", "retrieval.query": "search: "})"));

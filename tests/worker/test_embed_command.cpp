@@ -124,6 +124,23 @@ class TestEmbedCommand : public QObject {
         QCOMPARE(run_embed({"--task", "query", "--instruction", "", "--output", in("no.npy"), in("three.txt")}, model.string()).code, 2);
     }
 
+    void a_prompt_of_a_folder_with_a_router_leaves_the_choice_to_it() {
+        const fs::path model = folder_.path() / "gates";  // as of one task alone: without the tasks of its run
+        fs::copy(FACETER_SOURCE_DIR "/tests/versions/0.1.0/exports/gates", model, fs::copy_options::recursive);
+        fs::remove(model / "faceter.json");
+        write_file_atomic(model / "config_sentence_transformers.json",
+                          R"({"prompts": {"default": "find "}, "default_prompt_name": "default"})");
+        write_texts("routed.txt", 3);
+        const auto embedded = [&](std::vector<std::string> options) {
+            options.insert(options.end(), {"--output", in("routed.npy"), in("routed.txt")});
+            return run_embed(options, model.string()).code == 0 ? numbers_in<float>(in("routed.npy")) : std::vector<float>();
+        };
+        const auto routed = embedded({});
+        QVERIFY(!routed.empty() && embedded({"--task", "default"}) == routed);
+        const auto document = embedded({"--task", "document"});
+        QVERIFY(!document.empty() && document != routed);
+    }
+
     void what_texts_without_a_task_lack_of_a_run_is_said() {
         write_texts("run.txt", 2);
         const QStringList plain{"--output", QString::fromStdString(in("run.npy")), QString::fromStdString(in("run.txt"))};

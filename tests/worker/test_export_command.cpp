@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <QStandardPaths>
 #include <algorithm>
@@ -294,6 +295,43 @@ class TestExportCommand : public QObject {
         QCOMPARE(worker({"export", run_, in("there"), "--force"}).exit_code, 0);
         QCOMPARE(read_file(in("there") + "/notes.txt"), std::string("mine"));
         QVERIFY(fs::exists(in("there") + "/model.safetensors") && fs::exists(in("there") + "/1_Pooling/config.json"));
+    }
+    /// A shell may stand there, it may be a link, or a disk of its own.
+    void an_empty_folder_that_is_there_stays_the_same_folder() {
+        make_directories(in("empty"));
+        fs::create_directory_symlink(in("empty"), in("link"));
+        struct stat before {
+        }, after{};
+        QCOMPARE(::stat(in("empty").c_str(), &before), 0);
+        make_directories(in("empty") + "/.link.tmp-1");  // of a program that was killed
+        const ChildResult result = worker({"export", run_, in("link")});
+        QVERIFY2(result.exit_code == 0, result.last_lines.c_str());
+        QVERIFY(fs::is_symlink(in("link")));
+        QCOMPARE(::stat(in("empty").c_str(), &after), 0);
+        QCOMPARE(after.st_ino, before.st_ino);
+        QVERIFY(fs::exists(in("empty") + "/model.safetensors") && fs::exists(in("empty") + "/1_Pooling/config.json"));
+        QCOMPARE(worker({"export", run_, in("link")}).exit_code, 2);  // now it is not empty
+    }
+    void what_is_left_of_another_model_is_not_read_with_an_export() {
+        QCOMPARE(worker({"export", run_, in("mixed")}).exit_code, 0);
+        const std::string record = in("mixed") + "/faceter_export.json", own = read_file(record);
+        Json other = Json::parse(own);
+        other["source"]["run"] = "another-run";
+        write_file_atomic(record, other.dump());
+        const ChildResult refused = worker({"export", run_, in("mixed"), "--to", "onnx", "--force"});
+        QCOMPARE(refused.exit_code, 2);
+        QVERIFY2(
+            refused.last_lines.find("mixed: model.safetensors of another model there would be read with this one") != std::string::npos,
+            refused.last_lines.c_str());
+        QVERIFY(!fs::exists(in("mixed") + "/onnx"));
+        QCOMPARE(worker({"export", run_, in("mixed"), "--force"}).exit_code, 0);                  // writes all of it anew
+        QCOMPARE(worker({"export", run_, in("mixed"), "--to", "onnx", "--force"}).exit_code, 0);  // another form of the same model
+        QVERIFY(fs::exists(in("mixed") + "/model.safetensors") && fs::exists(in("mixed") + "/onnx/model.onnx"));
+    }
+    void the_record_of_one_task_names_it() {
+        QCOMPARE(worker({"export", run_, in("one"), "--task", "retrieval.document"}).exit_code, 0);
+        QCOMPARE(read_json(in("one") + "/faceter_export.json").at("source").at("task").get<std::string>(),
+                 std::string("retrieval.document"));
     }
 };
 

@@ -86,6 +86,25 @@ class TestResultNames : public QObject {
         QVERIFY(!fs::exists(in("results")));
     }
 
+    void results_for_mteb_are_called_as_the_model_is() {
+        const fs::path snapshot = folder_.path() / "hub/models--org--tiny/snapshots/0123abc";
+        make_directories(snapshot.parent_path());
+        fs::copy(model(), snapshot, fs::copy_options::recursive);
+        qputenv("HF_HUB_CACHE", (folder_.path() / "hub").c_str());
+        qputenv("HF_HUB_OFFLINE", "1");
+        const auto called = [&](const std::string& name, const std::string& results) {
+            const ChildResult result = worker({"evaluate", "--model", name, "--data", in("STS12"), "--mteb-results", in(results)});
+            if (result.exit_code != 0) return result.last_lines;
+            const fs::path revision = fs::directory_iterator(fs::directory_iterator(in(results))->path())->path();
+            return read_json(revision / "model_meta.json").at("name").get<std::string>();
+        };
+        QCOMPARE(called(model() + "/", "slash"), std::string("faceter/bert"));
+        QCOMPARE(called(model() + "/.", "dot"), std::string("faceter/bert"));
+        QCOMPARE(called("org/tiny", "hub-results"), std::string("org/tiny"));
+        QCOMPARE(called("org/tiny@0123abc", "hub-revision"), std::string("org/tiny"));
+        for (const char* name : {"HF_HUB_CACHE", "HF_HUB_OFFLINE"}) qunsetenv(name);
+    }
+
     /// An older version made such runs: one of the two was never scored.
     void a_run_whose_names_meet_does_not_begin() {
         const Experiment experiment =

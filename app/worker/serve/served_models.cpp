@@ -11,12 +11,12 @@
 namespace faceter::worker {
 namespace {
 
-/// "path/to/model/" is called "model".
-std::string short_name(const std::string& name) {
-    fs::path path(name);
-    if (path.filename().empty()) path = path.parent_path();
-    std::error_code ignored;
-    return fs::is_directory(path, ignored) ? absolute_path(path).filename().string() : name;
+/// Of the model's name in "name:prompt", either of which may hold colons itself: the longest name that is served counts.
+std::size_t name_length(const std::vector<ServedModels::One>& models, const std::string& asked) {
+    std::size_t longest = 0;
+    for (const ServedModels::One& one : models)
+        if (asked == one.name || asked.starts_with(one.name + ":")) longest = std::max(longest, one.name.size());
+    return longest > 0 ? longest : std::min(asked.rfind(':'), asked.size());
 }
 
 /// The folder that the model's weights are read from.
@@ -66,7 +66,7 @@ ServedModels::ServedModels(const std::vector<std::string>& names, const ModelOpt
     for (const std::string& name : names) {
         ModelOptions options = common;
         options.model = name;
-        const std::string called = short_name(name);
+        const std::string called = short_model_name(name);
         if (std::any_of(models_.begin(), models_.end(), [&](const One& one) { return one.name == called; }))
             throw usage_error("two models are called {}; clients could not tell them apart", faceter::quoted(called));
         One one;
@@ -82,9 +82,7 @@ std::vector<std::string> ServedModels::One::prompts() const {
     std::vector<std::string> known;
     for (const Task& task : opened.model->tasks)
         for (const Role role : {Role::query, Role::document}) known.push_back(task.name + "." + std::string(role_name(role)));
-    if (known.empty())
-        for (const auto& [name, text] : opened.model->folder.prompts) known.push_back(name);
-    return known;
+    return known.empty() ? task_names(*opened.model) : known;
 }
 
 std::vector<std::string> ServedModels::One::resident_prompts() const {
@@ -107,10 +105,9 @@ const ServedModels::One& ServedModels::named(const std::string& name) const {
 }
 
 ServedRouteOf ServedModels::find(const std::string& model, const std::string& prompt) const {
-    const bool whole = std::any_of(models_.begin(), models_.end(), [&](const One& one) { return one.name == model; });
-    const std::size_t colon = whole ? std::string::npos : model.rfind(':');
-    const One& one = named(model.substr(0, colon));
-    const std::string wanted = prompt.empty() && colon != std::string::npos ? model.substr(colon + 1) : prompt;
+    const std::size_t length = name_length(models_, model);
+    const One& one = named(model.substr(0, length));
+    const std::string wanted = prompt.empty() && length < model.size() ? model.substr(length + 1) : prompt;
     const EmbeddingModel& found = *one.opened.model;
     const auto by = [&](const Route& route) {
         return ServedRouteOf{&found, route, one.parts.get(), one.dim, one.prefixes && one.prefixes->empty()};
@@ -120,11 +117,9 @@ ServedRouteOf ServedModels::find(const std::string& model, const std::string& pr
         const ServedRoute served = parse_route(wanted, found.tasks);
         return by(found.route(served.task, served.role));
     }
-    if (!found.folder.prompts.contains(wanted))
+    if (!has_task_route(found, wanted))
         throw usage_error("no prompt {} in {}{}", faceter::quoted(wanted), one.name, suggestion(wanted, one.prompts()));
-    Route route = one.opened.route;
-    route.instruction = found.folder.prompt(wanted);
-    return by(route);
+    return by(task_route(found, wanted));
 }
 
 }  // namespace faceter::worker

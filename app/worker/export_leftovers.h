@@ -1,0 +1,14 @@
+#pragma once
+#include <string>
+
+#include "common/file.h"
+#include "common/json.h"
+
+namespace faceter::worker {
+
+/// Errors (usage): in the place of a folder with a record of an export (faceter_export.json) below `staged` lie files of another model that
+/// the export does not write anew and that would be read with it: weights of another run in another form, another tokenizer, adapters, a
+/// router. Where the record there names the same source, they are other forms of the same model and stay.
+void require_no_leftovers(const fs::path& place, const fs::path& staged);
+
+}  // namespace faceter::worker

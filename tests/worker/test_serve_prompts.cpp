@@ -1,0 +1,88 @@
+#include <ATen/ATen.h>
+
+#include "common/file.h"
+#include "eval/embedder.h"
+#include "model/task_adapters.h"
+#include "plugin/run_model.h"
+#include "support/tensors.h"
+#include "support/test.h"
+#include "worker/embedding_server.h"
+
+using namespace faceter;
+using namespace faceter::testing;
+
+namespace {
+
+const std::string_view text = "a cat sat on the mat";
+
+at::Tensor vector_in(const HttpAnswer& answer) {
+    const auto values = Json::parse(answer.body).at("data").at(0).at("embedding").get<std::vector<float>>();
+    return at::tensor(values).unsqueeze(0);
+}
+
+std::vector<std::string> served_names(const Server& server) {
+    std::vector<std::string> names;
+    const Json list = Json::parse(server.ask("GET", "/v1/models").body);
+    for (const Json& model : list.at("data")) names.push_back(model.at("id"));
+    return names;
+}
+
+}  // namespace
+
+/// The prompts and adapters of released models, by the names that clients of the embedding server use.
+class TestServePrompts : public QObject {
+    Q_OBJECT
+
+  private Q_SLOTS:
+    void initTestCase() { NEED_SHARED(); }
+
+    void a_task_of_a_release_passes_through_its_adapter_as_in_embed() {
+        const fs::path folder = shared_folder() / "fixtures/jina_embeddings_v3";
+        const auto model = open_folder_model(folder);
+        const Server server({}, QProcessEnvironment::systemEnvironment(), folder.string());
+        const at::Tensor plain = embed_texts(*model, {&text, 1}, {});
+        for (const std::string task : {"retrieval.query", "retrieval.passage", "text-matching"}) {
+            const Route route{model->folder.prompt(task), 0, Path::of_adapter(static_cast<int>(find_task_adapter(*model, task).value()))};
+            const Route without{route.instruction, 0, Path{}};
+            const at::Tensor wanted = embed_texts(*model, {&text, 1}, route);
+            QVERIFY(max_difference(wanted, embed_texts(*model, {&text, 1}, without)) > 1e-4);
+            const HttpAnswer answer = server.embeddings({{"model", "jina_embeddings_v3:" + task}, {"input", std::string(text)}});
+            QCOMPARE(answer.status, 200);
+            QVERIFY2(max_difference(vector_in(answer), wanted) < 1e-6, task.c_str());
+        }
+        QVERIFY(max_difference(vector_in(server.embeddings({{"input", std::string(text)}})), plain) < 1e-6);
+    }
+    void an_adapter_without_a_prompt_is_served_and_listed_by_its_own_name() {
+        const TemporaryDirectory folder;
+        const fs::path model = folder.path() / "bare";
+        fs::copy(shared_folder() / "fixtures/jina_embeddings_v3", model, fs::copy_options::recursive);
+        fs::remove(model / "config_sentence_transformers.json");
+        const auto opened = open_folder_model(model);
+        const Route route{"", 0, Path::of_adapter(static_cast<int>(find_task_adapter(*opened, "text_matching").value()))};
+        const Server server({}, QProcessEnvironment::systemEnvironment(), model.string());
+        const HttpAnswer answer = server.embeddings({{"model", "bare:text_matching"}, {"input", std::string(text)}});
+        QCOMPARE(answer.status, 200);
+        QVERIFY(max_difference(vector_in(answer), embed_texts(*opened, {&text, 1}, route)) < 1e-6);
+        const std::vector<std::string> wanted{"bare", "bare:retrieval_passage", "bare:retrieval_query", "bare:text_matching"};
+        QVERIFY(served_names(server) == wanted);
+    }
+    void names_of_models_and_prompts_may_hold_colons() {
+        const TemporaryDirectory folder;
+        const fs::path model = folder.path() / "v1:tiny";
+        fs::copy(tiny_model(), model, fs::copy_options::recursive);
+        fs::remove(model / "config_sentence_transformers.json");
+        write_file_atomic(model / "config_sentence_transformers.json", Json{{"prompts", {{"s2p:query", "search query: "}}}}.dump());
+        const auto opened = open_folder_model(model);
+        const Server server({}, QProcessEnvironment::systemEnvironment(), model.string() + "/.");  // called as the folder is
+        const Route route{"search query: ", 0, Path{}};
+        const HttpAnswer answer = server.embeddings({{"model", "v1:tiny:s2p:query"}, {"input", std::string(text)}});
+        QVERIFY2(answer.status == 200, answer.body.c_str());
+        QVERIFY(max_difference(vector_in(answer), embed_texts(*opened, {&text, 1}, route)) < 1e-6);
+        for (const std::string& name : served_names(server)) QCOMPARE(server.embeddings({{"model", name}, {"input", "a"}}).status, 200);
+        QCOMPARE(server.embeddings({{"model", "v1:tiny:query"}, {"input", "a"}}).status, 404);
+        QCOMPARE(server.embeddings({{"model", "v1"}, {"input", "a"}}).status, 404);
+    }
+};
+
+FACETER_TEST(TestServePrompts)
+#include "test_serve_prompts.moc"
