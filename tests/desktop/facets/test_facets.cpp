@@ -259,6 +259,23 @@ class TestFacets : public QObject {
         QVERIFY(trigger_in(exportMenu(), QStringLiteral("exportAll_csv")));
         QCOMPARE(folder.entryList({QStringLiteral("*.csv")}, QDir::Files).size(), 2);
     }
+    void a_long_name_makes_the_page_no_wider() {
+        open([](const fs::path& project) {
+            const std::string name(96, 'x');
+            const Experiment experiment = parse_sample(
+                "name: quick\nseeds: [1, 2]\ntasks: {retrieval: {train: [{source: file, path: pairs.tsv}]}}\n"
+                "variants: {EM: {method: dense}, " +
+                name + ": {method: dense}}\nevaluation: {baseline: false}\n");
+            for (const ResolvedRun& one : experiment.runs()) {
+                const RunDirectory run = RunDirectory::create(project, experiment, one, false);
+                write_attempt(run, 1, 3, "finished");
+                run.write_result("inter_task_similarity", facets_json(0.8));
+            }
+        });
+        m_page->resize(480, 760);
+        const auto* pairs = m_page->findChild<PairsView*>();
+        QTRY_COMPARE(pairs->widget()->width(), pairs->viewport()->width());
+    }
     void broken_results_are_named_and_the_others_go_on() {
         open([](const fs::path& project) {
             make_facets_project(project);
