@@ -2,7 +2,6 @@
 
 #include <QCompleter>
 #include <QFormLayout>
-#include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLineEdit>
 #include <QMessageBox>
@@ -180,9 +179,7 @@ QWidget* Inspector::makeTagRow() {
 
 QWidget* Inspector::makeButtons() {
     auto* row = new QWidget;
-    auto* layout = new QHBoxLayout(row);
-    layout->setContentsMargins(0, 4, 0, 4);
-    layout->setSpacing(8);
+    auto* layout = new FlowLayout(row);
     const auto add = [&](const QString& text, const QString& name, auto action) {
         auto* button = new QPushButton(text);
         button->setObjectName(name);
@@ -201,7 +198,6 @@ QWidget* Inspector::makeButtons() {
     m_takeOver->hide();
     connect(m_takeOver, &QPushButton::clicked, this, &Inspector::askTakeOver);
     layout->addWidget(m_takeOver);
-    layout->addStretch(1);
     return row;
 }
 

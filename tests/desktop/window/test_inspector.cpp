@@ -207,6 +207,8 @@ class TestInspector : public QObject {
         QVERIFY(!button->isVisible());
         on.workspace.setCurrentRun(qs(run.info().id));
         QTRY_VERIFY_WITH_TIMEOUT(button->isVisible(), patience_ms);
+        const auto* scroll = on.find<QWidget>("inspector")->findChild<QScrollArea*>();
+        QTRY_COMPARE(scroll->widget()->width(), scroll->viewport()->width());  // a fourth button makes it no wider
         QTest::mouseClick(button, Qt::LeftButton);
         QTRY_VERIFY_WITH_TIMEOUT(on.find<QMessageBox>("takeOverDialog"), patience_ms);
         auto* box = on.find<QMessageBox>("takeOverDialog");
