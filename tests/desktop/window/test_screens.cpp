@@ -120,6 +120,26 @@ class TestScreens : public QObject {
         const QStringList cut = clipped(window) + outside(window);
         QVERIFY2(cut.isEmpty(), qPrintable(cut.join(QLatin1Char('\n'))));
     }
+    void the_start_page_is_whole_in_a_narrow_window_and_beside_long_names() {
+        QSettings().clear();
+        const fs::path deep = folder_.path() / std::string(90, 'a') / std::string(90, 'b');
+        make_directories(deep);
+        QSettings().setValue(QStringLiteral("projects/recent"), QStringList{QString::fromStdString(deep.string())});
+        Workspace workspace;
+        MainWindow window(workspace);
+        window.show();
+        auto* start = window.findChild<QWidget*>(QStringLiteral("startPage"));
+        for (const int width : {640, 1280}) {
+            window.resize(width, 700);
+            QString error;
+            const QString file = QString::fromStdString((folder_.path() / "start.png").string());
+            QVERIFY2(takeScreenshot(window, QStringLiteral("start"), file, error), qPrintable(error));
+            const auto* scroll = start->findChild<QScrollArea*>();
+            QCOMPARE(scroll->widget()->width(), scroll->viewport()->width());
+            for (const QPushButton* button : start->findChildren<QPushButton*>())
+                QVERIFY2(button->geometry().right() <= button->parentWidget()->width(), qPrintable(button->text()));
+        }
+    }
     void a_picture_takes_the_place_of_nothing_but_a_picture() {
         Workspace workspace;
         MainWindow window(workspace);
