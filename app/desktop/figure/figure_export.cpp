@@ -1,6 +1,8 @@
 #include "figure/figure_export.h"
 
 #include <QBuffer>
+#include <QFileDialog>
+#include <QMessageBox>
 #include <QPdfWriter>
 #include <QSaveFile>
 #include <QSvgGenerator>
@@ -124,6 +126,29 @@ void exportFigure(const FigurePlot& plot, const QString& path, ExportFormat form
     if (!file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size() || !file.commit())
         throw failure("{}: the figure cannot be written ({}). Choose another folder or free some space.", path.toStdString(),
                       file.errorString().toStdString());
+}
+
+void askAndWrite(QWidget* over, const QPointer<const QWidget>& subject, const QString& proposed,
+                 const std::function<void(const QString& path)>& write) {
+    const QString suffix = proposed.section(QLatin1Char('.'), -1);
+    QFileDialog dialog(over, QObject::tr("Export"), {}, QObject::tr("%1 file (*.%2)").arg(suffix.toUpper(), suffix));
+    dialog.setAcceptMode(QFileDialog::AcceptSave);
+    dialog.setDefaultSuffix(suffix);
+    dialog.selectFile(proposed);
+    if (dialog.exec() != QDialog::Accepted) return;
+    const QString path = dialog.selectedFiles().value(0);
+    try {
+        if (!subject)
+            throw failure(
+                "{}: nothing was written, since what was to be exported was drawn anew meanwhile: runs have changed. Export it "
+                "again.",
+                path.toStdString());
+        write(path);
+    } catch (const std::exception& error) {
+        QMessageBox box(QMessageBox::Warning, QObject::tr("Export"), QString::fromUtf8(error.what()), QMessageBox::Ok, over);
+        box.setTextFormat(Qt::PlainText);
+        box.exec();
+    }
 }
 
 QString figureCsv(const FigurePlot& plot) { return figureData(plot).csv(); }
