@@ -16,12 +16,14 @@ namespace faceter::desktop {
 namespace {
 
 constexpr double millimetresPerPixel = 0.25, pngScale = 2;
+constexpr int textSize = 11;  // px: on paper it is not the size that the user needs on the screen
 
 /// A second plot of the same figure, range and visible series, in the export's size and colours.
 std::unique_ptr<FigurePlot> copyOf(const FigurePlot& plot, const ExportOptions& options) {
     auto copy = std::make_unique<FigurePlot>();
     copy->setAttribute(Qt::WA_DontShowOnScreen);
     copy->setColours(options.dark ? ThemeColours::night() : ThemeColours::light());
+    copy->setTextSize(textSize);
     copy->setFigure(plot.figure());
     copy->setReferenceMarks(plot.referenceMarks());
     copy->setTitleShown(options.title);

@@ -74,6 +74,20 @@ class TestFigureExport : public QObject {
         QVERIFY(figureImage(*view->plot()) != fewer);
     }
 
+    void exports_do_not_hang_on_the_size_of_the_users_text() {
+        auto view = shown(sample_lines(5));
+        const QImage usual = figureImage(*view->plot());
+        QFont user;
+        user.setPixelSize(29);
+        Theme::instance().setUserFont(user);
+        auto larger = shown(sample_lines(5));
+        const bool isLarger = picture(*larger) != picture(*view), isSame = figureImage(*larger->plot()) == usual;
+        user.setPixelSize(12);
+        Theme::instance().setUserFont(user);
+        QVERIFY(isLarger);
+        QVERIFY(isSame);
+    }
+
     void the_csv_has_the_numbers_of_the_figure() {
         const Figure figure = sample_lines(2);
         auto view = shown(figure);
