@@ -12,7 +12,7 @@ namespace faceter::desktop {
 namespace {
 
 constexpr double swatchRoom = 20, leastRow = 16, pad = 6, widestName = 150, leastName = 24, usualName = 64, mostLegend = 0.6,
-                 mostAbove = 0.4;
+                 mostAbove = 0.4, leastAxes = 100;
 constexpr int mostDirect = 3, mostMeanRows = 6;
 
 QString meanText(double mean) { return printedNumber(mean, std::abs(mean) < 10 ? 2 : 1); }
@@ -97,9 +97,11 @@ QMargins SeriesLabels::plan() {
     double share = 1;
     if (size.height() < area.height() * 0.6 && size.width() < area.width() * 0.5) leastCovered(size, &share);
     if (share <= 0.04) return {};
-    const bool narrow = m_plot->figure().kind != FigureKind::bars && area.width() - size.width() < size.width() + 10;
-    m_form = narrow && size.height() < area.height() * mostAbove ? Form::legendAbove : Form::legendBeside;
-    if (m_form == Form::legendAbove) return {0, static_cast<int>(size.height()), 0, 0};
+    const double beside = area.width() - size.width() - 10;
+    const bool narrow = m_plot->figure().kind != FigureKind::bars && beside < size.width();
+    m_above = std::min(size.height(), area.height() * mostAbove);  // of many names the first: what a line is called is said at the pointer
+    m_form = narrow && (m_above == size.height() || beside < leastAxes) ? Form::legendAbove : Form::legendBeside;
+    if (m_form == Form::legendAbove) return {0, static_cast<int>(m_above), 0, 0};
     return {0, 0, static_cast<int>(size.width()) + 10, 0};
 }
 
@@ -115,7 +117,7 @@ void SeriesLabels::place() {
     if (m_form == Form::legendAbove) {
         const QSizeF size = legendSize();
         const double left = std::min<double>(area.left(), area.right() - size.width());
-        placeLegend({std::max<double>(left, m_plot->viewport().left()), area.top() - size.height()}, size.height());
+        placeLegend({std::max<double>(left, m_plot->viewport().left()), area.top() - m_above}, m_above);
     }
     if (m_form == Form::legendBeside) placeLegend({area.right() + 10, area.top()}, area.height());
 }

@@ -53,6 +53,7 @@ class SeriesLabels : public QCPLayerable {
     Form m_form = Form::none;
     QVector<Label> m_labels;
     int m_left = 0;      ///< series that the legend has no room for
+    double m_above = 0;  ///< height of a legend above the axes
     QRectF m_frame;
 };
 

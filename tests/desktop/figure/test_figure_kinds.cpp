@@ -122,6 +122,13 @@ class TestFigureKinds : public QObject {
         QVERIFY2(columns.size() >= whole + 20, qPrintable(QString("%1 of %2 px").arg(columns.size()).arg(whole + 20)));  // 20: the swatch
     }
 
+    void many_names_over_a_narrow_plot_leave_it_most_of_its_room() {
+        auto view = shown(sample_lines(6), {230, 200});
+        const QRect area = view->plot()->axisRect()->rect();
+        QVERIFY2(area.width() > view->plot()->width() / 2 && area.height() > 50,
+                 qPrintable(QString("%1 x %2 px").arg(area.width()).arg(area.height())));
+    }
+
     /// Three clouds in a small card of page Results: the legend stands above what would be a strip beside it, the title in two lines.
     void a_narrow_plot_keeps_its_width_and_its_title() {
         Figure figure;
