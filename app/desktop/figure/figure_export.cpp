@@ -1,6 +1,8 @@
 #include "figure/figure_export.h"
 
 #include <QBuffer>
+#include <QFileDialog>
+#include <QMessageBox>
 #include <QPdfWriter>
 #include <QSaveFile>
 #include <QSvgGenerator>
@@ -14,12 +16,14 @@ namespace faceter::desktop {
 namespace {
 
 constexpr double millimetresPerPixel = 0.25, pngScale = 2;
+constexpr int textSize = 11;  // px: on paper it is not the size that the user needs on the screen
 
 /// A second plot of the same figure, range and visible series, in the export's size and colours.
 std::unique_ptr<FigurePlot> copyOf(const FigurePlot& plot, const ExportOptions& options) {
     auto copy = std::make_unique<FigurePlot>();
     copy->setAttribute(Qt::WA_DontShowOnScreen);
     copy->setColours(options.dark ? ThemeColours::night() : ThemeColours::light());
+    copy->setTextSize(textSize);
     copy->setFigure(plot.figure());
     copy->setReferenceMarks(plot.referenceMarks());
     copy->setTitleShown(options.title);
@@ -124,6 +128,29 @@ void exportFigure(const FigurePlot& plot, const QString& path, ExportFormat form
     if (!file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size() || !file.commit())
         throw failure("{}: the figure cannot be written ({}). Choose another folder or free some space.", path.toStdString(),
                       file.errorString().toStdString());
+}
+
+void askAndWrite(QWidget* over, const QPointer<const QWidget>& subject, const QString& proposed,
+                 const std::function<void(const QString& path)>& write) {
+    const QString suffix = proposed.section(QLatin1Char('.'), -1);
+    QFileDialog dialog(over, QObject::tr("Export"), {}, QObject::tr("%1 file (*.%2)").arg(suffix.toUpper(), suffix));
+    dialog.setAcceptMode(QFileDialog::AcceptSave);
+    dialog.setDefaultSuffix(suffix);
+    dialog.selectFile(proposed);
+    if (dialog.exec() != QDialog::Accepted) return;
+    const QString path = dialog.selectedFiles().value(0);
+    try {
+        if (!subject)
+            throw failure(
+                "{}: nothing was written, since what was to be exported was drawn anew meanwhile: runs have changed. Export it "
+                "again.",
+                path.toStdString());
+        write(path);
+    } catch (const std::exception& error) {
+        QMessageBox box(QMessageBox::Warning, QObject::tr("Export"), QString::fromUtf8(error.what()), QMessageBox::Ok, over);
+        box.setTextFormat(Qt::PlainText);
+        box.exec();
+    }
 }
 
 QString figureCsv(const FigurePlot& plot) { return figureData(plot).csv(); }

@@ -1,7 +1,10 @@
 #pragma once
 #include <QImage>
+#include <QPointer>
 #include <QSize>
 #include <QString>
+#include <QWidget>
+#include <functional>
 
 namespace faceter::desktop {
 
@@ -20,6 +23,10 @@ enum class ExportFormat { pdf, svg, png, csv };
 QString exportSuffix(ExportFormat format);
 /// Writes the plot as it is shown (range, visible series) to `path`, whole or not at all. Throws faceter::Error naming the path.
 void exportFigure(const FigurePlot& plot, const QString& path, ExportFormat format, const ExportOptions& options = {});
+/// Asks where to, over the window `over`, and has `write` make the file; a name without an ending gets that of `proposed`. What fails is
+/// said in a box with the path, also that `subject` has gone while a person chose: figures are drawn anew where runs change.
+void askAndWrite(QWidget* over, const QPointer<const QWidget>& subject, const QString& proposed,
+                 const std::function<void(const QString& path)>& write);
 /// At 2x.
 QImage figureImage(const FigurePlot& plot, const ExportOptions& options = {});
 /// The numbers behind what is shown: visible series, points in the visible range. Columns by kind; RFC 4180, full precision.

@@ -75,6 +75,12 @@ void FigurePlot::setColours(const ThemeColours& colours) {
     replot(rpQueuedReplot);
 }
 
+void FigurePlot::setTextSize(int pixels) {
+    m_style.font.setPixelSize(pixels);
+    rebuild(true, true);
+    replot(rpQueuedReplot);
+}
+
 void FigurePlot::setReferenceMarks(const QVector<ReferenceMark>& marks) {
     m_referenceMarks = marks;
     takeHome();

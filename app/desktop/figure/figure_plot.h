@@ -44,6 +44,8 @@ class FigurePlot : public QCustomPlot {
     void setFigure(const Figure& figure, bool keepView = false);
     const Figure& figure() const { return m_figure; }
     void setColours(const ThemeColours& colours);
+    /// Of the names of axes and series; the other texts in proportion.
+    void setTextSize(int pixels);
     const PlotStyle& plotStyle() const { return m_style; }
     void setReferenceMarks(const QVector<ReferenceMark>& marks);
     const QVector<ReferenceMark>& referenceMarks() const { return m_referenceMarks; }

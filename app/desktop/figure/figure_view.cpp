@@ -3,10 +3,8 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QContextMenuEvent>
-#include <QFileDialog>
 #include <QKeyEvent>
 #include <QMenu>
-#include <QMessageBox>
 #include <QMouseEvent>
 #include <QPainter>
 #include <QRegularExpression>
@@ -227,7 +225,7 @@ QMenu* FigureView::createMenu(QWidget* parent) {
 }
 
 void FigureView::contextMenuEvent(QContextMenuEvent* event) {
-    QMenu* menu = createMenu(this);
+    QMenu* menu = createMenu(window());  // this view may go while a file is chosen from it
     menu->setAttribute(Qt::WA_DeleteOnClose);
     menu->popup(event->globalPos());
 }
@@ -240,17 +238,9 @@ void FigureView::askAndExport(ExportFormat format) {
     const QString suffix = exportSuffix(format);
     QString name = plainText(figure().name).replace(QRegularExpression(QStringLiteral("[^A-Za-z0-9_.-]+")), QStringLiteral("_"));
     if (name.isEmpty()) name = QStringLiteral("figure");
-    const QString path = QFileDialog::getSaveFileName(this, tr("Export figure"), name + QLatin1Char('.') + suffix,
-                                                      tr("%1 file (*.%2)").arg(suffix.toUpper(), suffix));
-    if (path.isEmpty()) return;
-    if (format == ExportFormat::csv && m_csvWriter) return m_csvWriter(path);
-    try {
-        exportTo(path, format);
-    } catch (const std::exception& error) {
-        QMessageBox box(QMessageBox::Warning, tr("Export"), QString::fromUtf8(error.what()), QMessageBox::Ok, this);
-        box.setTextFormat(Qt::PlainText);
-        box.exec();
-    }
+    askAndWrite(window(), this, name + QLatin1Char('.') + suffix, [this, format](const QString& path) {
+        format == ExportFormat::csv&& m_csvWriter ? m_csvWriter(path) : exportTo(path, format);
+    });
 }
 
 void FigureView::copyImage() const { QApplication::clipboard()->setImage(figureImage(*m_plot)); }

@@ -37,18 +37,20 @@ QString printedNumber(double value, int decimals) {
     return zero ? text.mid(1) : QChar(0x2212) + text.mid(1);
 }
 
+/// `pixels` where the names of axes have their usual 11, in proportion where they have more.
+static QFont inProportion(QFont font, int pixels) {
+    constexpr double usual = 11;
+    if (font.pixelSize() > 0) font.setPixelSize(static_cast<int>(std::lround(pixels * font.pixelSize() / usual)));
+    return font;
+}
+
 QFont PlotStyle::titleFont() const {
-    QFont title = font;
-    title.setPixelSize(13);
+    QFont title = inProportion(font, 13);
     title.setWeight(QFont::DemiBold);
     return title;
 }
 
-QFont PlotStyle::smallFont() const {
-    QFont small = font;
-    small.setPixelSize(10);
-    return small;
-}
+QFont PlotStyle::smallFont() const { return inProportion(font, 10); }
 
 int PlotStyle::place(const Figure& figure, int series) const {
     return figure.series[static_cast<std::size_t>(series)].colour.value_or(series);

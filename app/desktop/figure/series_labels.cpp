@@ -11,8 +11,8 @@
 namespace faceter::desktop {
 namespace {
 
-constexpr double swatchRoom = 20, rowHeight = 16, pad = 6, widestName = 150, leastName = 24, usualName = 64, mostLegend = 0.6,
-                 mostAbove = 0.4;
+constexpr double swatchRoom = 20, leastRow = 16, pad = 6, widestName = 150, leastName = 24, usualName = 64, mostLegend = 0.6,
+                 mostAbove = 0.4, leastAxes = 100;
 constexpr int mostDirect = 3, mostMeanRows = 6;
 
 QString meanText(double mean) { return printedNumber(mean, std::abs(mean) < 10 ? 2 : 1); }
@@ -36,6 +36,9 @@ QString shortened(const QFontMetricsF& metrics, const QString& text, double room
 SeriesLabels::SeriesLabels(FigurePlot* plot) : QCPLayerable(plot, QStringLiteral("labels")), m_plot(plot) {}
 
 QFontMetricsF SeriesLabels::metrics() const { return QFontMetricsF(m_plot->plotStyle().font); }
+
+/// One of a larger text is higher.
+double SeriesLabels::rowHeight() const { return std::max(leastRow, std::ceil(metrics().height())); }
 
 void SeriesLabels::clear() {
     m_form = Form::none;
@@ -81,22 +84,24 @@ double SeriesLabels::nameWidth() const {
     return widest;
 }
 
-QSizeF SeriesLabels::legendSize() const { return {swatchRoom + nameWidth() + 2 * pad, m_plot->seriesCount() * rowHeight + 2 * pad - 4}; }
+QSizeF SeriesLabels::legendSize() const { return {swatchRoom + nameWidth() + 2 * pad, m_plot->seriesCount() * rowHeight() + 2 * pad - 4}; }
 
 QMargins SeriesLabels::plan() {
     m_form = form();
     m_labels.clear();
     if (m_form == Form::lineEnds) return {0, 0, static_cast<int>(nameWidth()) + 18, 0};
-    if (m_form == Form::means) return {0, static_cast<int>(meanRows() * rowHeight), 0, 0};
+    if (m_form == Form::means) return {0, static_cast<int>(meanRows() * rowHeight()), 0, 0};
     if (m_form != Form::legendInside) return {};
     const QRectF area = m_plot->axisRect()->rect();
     const QSizeF size = legendSize();
     double share = 1;
     if (size.height() < area.height() * 0.6 && size.width() < area.width() * 0.5) leastCovered(size, &share);
     if (share <= 0.04) return {};
-    const bool narrow = m_plot->figure().kind != FigureKind::bars && area.width() - size.width() < size.width() + 10;
-    m_form = narrow && size.height() < area.height() * mostAbove ? Form::legendAbove : Form::legendBeside;
-    if (m_form == Form::legendAbove) return {0, static_cast<int>(size.height()), 0, 0};
+    const double beside = area.width() - size.width() - 10;
+    const bool narrow = m_plot->figure().kind != FigureKind::bars && beside < size.width();
+    m_above = std::min(size.height(), area.height() * mostAbove);  // of many names the first: what a line is called is said at the pointer
+    m_form = narrow && (m_above == size.height() || beside < leastAxes) ? Form::legendAbove : Form::legendBeside;
+    if (m_form == Form::legendAbove) return {0, static_cast<int>(m_above), 0, 0};
     return {0, 0, static_cast<int>(size.width()) + 10, 0};
 }
 
@@ -112,7 +117,7 @@ void SeriesLabels::place() {
     if (m_form == Form::legendAbove) {
         const QSizeF size = legendSize();
         const double left = std::min<double>(area.left(), area.right() - size.width());
-        placeLegend({std::max<double>(left, m_plot->viewport().left()), area.top() - size.height()}, size.height());
+        placeLegend({std::max<double>(left, m_plot->viewport().left()), area.top() - m_above}, m_above);
     }
     if (m_form == Form::legendBeside) placeLegend({area.right() + 10, area.top()}, area.height());
 }
@@ -139,18 +144,19 @@ QPointF SeriesLabels::leastCovered(const QSizeF& size, double* share) const {
 }
 
 void SeriesLabels::placeLegend(QPointF corner, double height) {
-    const int rows = std::max(1, static_cast<int>((height - 2 * pad + 4) / rowHeight));
+    const double high = rowHeight();
+    const int rows = std::max(1, static_cast<int>((height - 2 * pad + 4) / high));
     const int count = m_plot->seriesCount();
     const int shown = count <= rows ? count : rows - 1;
     m_left = count - shown;
-    m_frame = QRectF(corner, QSizeF(legendSize().width(), std::min(height, (shown + (m_left > 0)) * rowHeight + 2 * pad - 4)));
+    m_frame = QRectF(corner, QSizeF(legendSize().width(), std::min(height, (shown + (m_left > 0)) * high + 2 * pad - 4)));
     const double room = roomForName();
     for (int s = 0; s < shown; ++s)
-        m_labels.append({s, nameOf(s, room),
-                         QRectF(corner.x() + pad, corner.y() + pad - 2 + s * rowHeight, legendSize().width() - 2 * pad, rowHeight), true});
+        m_labels.append(
+            {s, nameOf(s, room), QRectF(corner.x() + pad, corner.y() + pad - 2 + s * high, legendSize().width() - 2 * pad, high), true});
     if (m_left > 0)
         m_labels.append({-1, QObject::tr("and %1 more").arg(m_left),
-                         QRectF(corner.x() + pad + swatchRoom, corner.y() + pad - 2 + shown * rowHeight, nameWidth(), rowHeight), false});
+                         QRectF(corner.x() + pad + swatchRoom, corner.y() + pad - 2 + shown * high, nameWidth(), high), false});
 }
 
 /// Where the series leaves the view: the y of its last point that is shown.
@@ -166,19 +172,20 @@ double SeriesLabels::endOf(int series) const {
 }
 
 void SeriesLabels::placeLineEnds() {
+    const double high = rowHeight();
     const QRectF area = m_plot->axisRect()->rect();
     for (int s = 0; s < m_plot->seriesCount(); ++s) {
         const double end = endOf(s);
         const bool shown = m_plot->isSeriesVisible(s) && std::isfinite(end);
         const double y = shown ? std::clamp(end, area.top() + 4, area.bottom() - 4) : area.bottom() - 4;
         const QString text = nameOf(s, widestName);
-        m_labels.append({s, text, QRectF(area.right() + 7, y - rowHeight / 2, metrics().horizontalAdvance(text) + 2, rowHeight), false});
+        m_labels.append({s, text, QRectF(area.right() + 7, y - high / 2, metrics().horizontalAdvance(text) + 2, high), false});
     }
     std::stable_sort(m_labels.begin(), m_labels.end(), [](const Label& a, const Label& b) { return a.box.top() < b.box.top(); });
     // Down where they overlap, then up again from the bottom.
     for (qsizetype i = 1; i < m_labels.size(); ++i)
         m_labels[i].box.moveTop(std::max(m_labels[i].box.top(), m_labels[i - 1].box.bottom() - 2));
-    double floor = area.bottom() + rowHeight / 2;
+    double floor = area.bottom() + high / 2;
     for (qsizetype i = m_labels.size(); i-- > 0;) {
         if (m_labels[i].box.bottom() > floor) m_labels[i].box.moveBottom(floor);
         floor = m_labels[i].box.top() + 2;
@@ -198,7 +205,7 @@ QVector<SeriesLabels::Label> SeriesLabels::meanLabels() const {
             m_plot->seriesName(s).isEmpty() || m_plot->isCompact() ? value : nameOf(s, widestName) + QLatin1Char(' ') + value;
         const double width = metrics().horizontalAdvance(text) + 2;
         const bool toTheLeft = x + 4 + width > m_plot->viewport().width() - 4;
-        all.append({s, text, QRectF(toTheLeft ? x - 4 - width : x + 4, 0, width, rowHeight), false, x});
+        all.append({s, text, QRectF(toTheLeft ? x - 4 - width : x + 4, 0, width, rowHeight()), false, x});
     }
     // Who stands right of its stem is placed from the right, who had to go to the left of it from the left: then a stem ends below the
     // labels over it.
@@ -210,34 +217,34 @@ QVector<SeriesLabels::Label> SeriesLabels::meanLabels() const {
     for (qsizetype i = 0; i < all.size(); ++i) {
         int row = 0;
         const auto overlaps = [&](const Label& other) {
-            return other.box.top() == row * rowHeight && all[i].box.left() - 4 < other.box.right() &&
+            return other.box.top() == row * rowHeight() && all[i].box.left() - 4 < other.box.right() &&
                    all[i].box.right() + 4 > other.box.left();
         };
         const auto collides = [&](const Label& other) {
             const QRectF a = all[i].box.adjusted(-4, 0, 4, 0);
-            const bool overOthersStem = other.stemX > a.left() && other.stemX < a.right() && other.box.top() >= row * rowHeight;
+            const bool overOthersStem = other.stemX > a.left() && other.stemX < a.right() && other.box.top() >= row * rowHeight();
             const bool stemThroughOther =
-                all[i].stemX > other.box.left() - 3 && all[i].stemX < other.box.right() + 3 && other.box.top() <= row * rowHeight;
-            return overlaps(other) || overOthersStem || (stemThroughOther && other.box.top() < row * rowHeight);
+                all[i].stemX > other.box.left() - 3 && all[i].stemX < other.box.right() + 3 && other.box.top() <= row * rowHeight();
+            return overlaps(other) || overOthersStem || (stemThroughOther && other.box.top() < row * rowHeight());
         };
         while (row < mostMeanRows && std::any_of(all.begin(), all.begin() + i, collides)) ++row;
         if (row == mostMeanRows)  // a stem through a label, then, rather than no room for the curves
             for (row = 0; row < mostMeanRows && std::any_of(all.begin(), all.begin() + i, overlaps);) ++row;
-        all[i].box.moveTop(row * rowHeight);
+        all[i].box.moveTop(row * rowHeight());
     }
     return all;
 }
 
 int SeriesLabels::meanRows() {
     double rows = 0;
-    for (const Label& label : meanLabels()) rows = std::max(rows, label.box.top() / rowHeight + 1);
+    for (const Label& label : meanLabels()) rows = std::max(rows, label.box.top() / rowHeight() + 1);
     return static_cast<int>(rows);
 }
 
 void SeriesLabels::placeMeans() {
     m_labels = meanLabels();
     const double top = m_plot->axisRect()->rect().top();
-    for (Label& label : m_labels) label.box.moveTop(top - rowHeight - label.box.top());  // row 0 lies next to the axes
+    for (Label& label : m_labels) label.box.moveTop(top - rowHeight() - label.box.top());  // row 0 lies next to the axes
 }
 
 int SeriesLabels::seriesAt(const QPointF& position) const {

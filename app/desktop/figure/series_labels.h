@@ -33,6 +33,7 @@ class SeriesLabels : public QCPLayerable {
     };
     Form form() const;
     QFontMetricsF metrics() const;
+    double rowHeight() const;
     double nameWidth() const;
     double roomForName() const;
     QString nameOf(int series, double room) const;
@@ -51,7 +52,8 @@ class SeriesLabels : public QCPLayerable {
     FigurePlot* m_plot;
     Form m_form = Form::none;
     QVector<Label> m_labels;
-    int m_left = 0;  ///< series that the legend has no room for
+    int m_left = 0;      ///< series that the legend has no room for
+    double m_above = 0;  ///< height of a legend above the axes
     QRectF m_frame;
 };
 

@@ -1,24 +1,21 @@
 #include "pages/page_parts.h"
 
 #include <QComboBox>
-#include <QHBoxLayout>
 #include <QLabel>
 #include <QMenu>
 #include <QPushButton>
 #include <QVBoxLayout>
 
 #include "pages/page.h"
+#include "widgets/flow_layout.h"
 #include "widgets/labels.h"
 
 namespace faceter::desktop {
 QWidget* pageHead(const QString& page, const QString& title, QWidget* actions, std::initializer_list<QComboBox*> choices, QMenu* exports) {
     auto* head = new QWidget;
-    auto* layout = new QHBoxLayout(head);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->addWidget(titleLabel(title), 1);
-    auto* row = new QHBoxLayout(actions);
-    row->setContentsMargins(0, 0, 0, 0);
-    row->setSpacing(8);
+    auto* layout = new FlowLayout(head);
+    layout->addStretched(titleLabel(title));
+    auto* row = new FlowLayout(actions);
     for (QComboBox* choice : choices) row->addWidget(choice);
     exports->setObjectName(page + QStringLiteral("ExportMenu"));
     auto* button = new QPushButton(Page::tr("Export"));

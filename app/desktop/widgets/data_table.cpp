@@ -112,12 +112,13 @@ void DataTable::keyPressEvent(QKeyEvent* event) {
 
 void DataTable::contextMenuEvent(QContextMenuEvent* event) {
     if (contextMenuPolicy() != Qt::DefaultContextMenu) return QTableView::contextMenuEvent(event);
-    QMenu menu(this);
-    menu.addAction(tr("Copy as TSV"), QKeySequence::Copy, this, [this] { QApplication::clipboard()->setText(selectionAsTsv()); });
-    menu.addAction(tr("Copy as Markdown"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C), this,
-                   [this] { QApplication::clipboard()->setText(selectionAsMarkdown()); });
-    menu.addAction(tr("Select all"), QKeySequence::SelectAll, this, &QTableView::selectAll);
-    menu.exec(event->globalPos());
+    auto* menu = new QMenu(this);  // not of this call: the table may go while it is open
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    menu->addAction(tr("Copy as TSV"), QKeySequence::Copy, this, [this] { QApplication::clipboard()->setText(selectionAsTsv()); });
+    menu->addAction(tr("Copy as Markdown"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C), this,
+                    [this] { QApplication::clipboard()->setText(selectionAsMarkdown()); });
+    menu->addAction(tr("Select all"), QKeySequence::SelectAll, this, &QTableView::selectAll);
+    menu->popup(event->globalPos());
 }
 
 }  // namespace faceter::desktop

@@ -35,7 +35,7 @@ FilterEdit::FilterEdit(const QString& name, QWidget* parent)
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(4);
     QFont font = QFontDatabase::systemFont(QFontDatabase::FixedFont);
-    font.setPixelSize(12);
+    font.setPixelSize(Theme::tableFont().pixelSize());
     m_edit->setFont(font);
     setMinimumWidth(narrowest);
     m_edit->setObjectName(name);

@@ -14,6 +14,13 @@ QSize wantedSize(const QLayoutItem* item) {
     return isStretched(item) ? QSize(item->minimumSize().width(), item->sizeHint().height()) : item->sizeHint();
 }
 
+/// One that is wider than the whole place gets all of it, and is as high as it is then.
+QSize sizeIn(int width, const QLayoutItem* item) {
+    const QSize wanted = wantedSize(item);
+    if (wanted.width() <= width) return wanted;
+    return {width, item->hasHeightForWidth() ? item->heightForWidth(width) : wanted.height()};
+}
+
 /// Shares out what is left of a row that ends at `end`; returns its height.
 int fill(PlacedRow& row, int end) {
     const auto takers = std::count_if(row.begin(), row.end(), [](const auto& place) { return isStretched(place.first); });
@@ -54,10 +61,10 @@ void FlowLayout::setGeometry(const QRect& rect) {
 
 /// All in one row; heightForWidth says what a narrower place costs.
 QSize FlowLayout::sizeHint() const {
-    QSize size;
+    QSize size(0, 0);
     for (const QLayoutItem* item : m_items) {
         if (item->isEmpty()) continue;
-        size.rwidth() += item->sizeHint().width() + spacing();
+        size.rwidth() += item->sizeHint().width() + (size.isEmpty() ? 0 : spacing());
         size.setHeight(std::max(size.height(), item->sizeHint().height()));
     }
     return size;
@@ -81,7 +88,7 @@ int FlowLayout::place(const QRect& rect, bool move) const {
     };
     for (QLayoutItem* item : m_items) {
         if (item->isEmpty()) continue;
-        const QSize size = wantedSize(item);
+        const QSize size = sizeIn(rect.width(), item);
         if (x > rect.x() && x + size.width() > rect.right() + 1) {
             finishRow();
             x = rect.x();

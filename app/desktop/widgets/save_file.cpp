@@ -1,7 +1,5 @@
 #include "widgets/save_file.h"
 
-#include <QFileDialog>
-#include <QMessageBox>
 #include <QPointer>
 #include <QRegularExpression>
 #include <QSaveFile>
@@ -12,18 +10,6 @@
 
 namespace faceter::desktop {
 namespace {
-
-QString askForPath(QWidget* parent, const QString& proposed) {
-    const QString suffix = proposed.section(QLatin1Char('.'), -1);
-    return QFileDialog::getSaveFileName(parent, QObject::tr("Export"), proposed,
-                                        QObject::tr("%1 file (*.%2)").arg(suffix.toUpper(), suffix));
-}
-
-void tell(QWidget* parent, const std::exception& error) {
-    QMessageBox box(QMessageBox::Warning, QObject::tr("Export"), QString::fromUtf8(error.what()), QMessageBox::Ok, parent);
-    box.setTextFormat(Qt::PlainText);
-    box.exec();
-}
 
 void writeWhole(const QString& path, const QByteArray& bytes) {
     QSaveFile file(path);
@@ -42,13 +28,7 @@ QString fileNameFrom(const QString& name) {
 }
 
 void askAndSave(QWidget* parent, const QString& proposed, const std::function<QByteArray()>& bytes) {
-    const QString path = askForPath(parent, proposed);
-    if (path.isEmpty()) return;
-    try {
-        writeWhole(path, bytes());
-    } catch (const std::exception& error) {
-        tell(parent, error);
-    }
+    askAndWrite(parent->window(), parent, proposed, [&bytes](const QString& path) { writeWhole(path, bytes()); });
 }
 
 const std::vector<TableFormatEntry>& tableFormats() {
@@ -77,13 +57,8 @@ void addFigureExports(QMenu* menu, QWidget* parent, const FigureView* view, cons
         action->setObjectName(QStringLiteral("exportFigure_") + suffix);
         action->setEnabled(view->hasValues());
         QObject::connect(action, &QAction::triggered, parent, [parent, format, suffix, name, shown = QPointer<const FigureView>(view)] {
-            const QString path = askForPath(parent, fileNameFrom(name) + QLatin1Char('.') + suffix);
-            if (path.isEmpty() || !shown) return;
-            try {
-                shown->exportTo(path, format);
-            } catch (const std::exception& error) {
-                tell(parent, error);
-            }
+            askAndWrite(parent->window(), shown.data(), fileNameFrom(name) + QLatin1Char('.') + suffix,
+                        [&](const QString& path) { shown->exportTo(path, format); });
         });
     }
 }

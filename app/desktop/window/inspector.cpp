@@ -2,7 +2,6 @@
 
 #include <QCompleter>
 #include <QFormLayout>
-#include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLineEdit>
 #include <QMessageBox>
@@ -147,6 +146,9 @@ Inspector::Inspector(Workspace& workspace, QWidget* parent)
     connect(&m_workspace, &Workspace::currentRunChanged, this, &Inspector::showCurrent);
     connect(&m_workspace, &Workspace::projectChanged, this, &Inspector::showCurrent);
     connect(&m_workspace, &Workspace::projectClosing, this, &Inspector::keepNote);
+    connect(&m_workspace, &Workspace::complained, this, [this] {  // it may be the note that could not be written
+        if (std::exchange(m_keptNote, std::nullopt)) m_note->setProperty("edited", true);
+    });
     connect(m_query, &StoreQueryBase::failed, m_error, &ErrorBar::setMessage);
     showCurrent();
 }
@@ -177,9 +179,7 @@ QWidget* Inspector::makeTagRow() {
 
 QWidget* Inspector::makeButtons() {
     auto* row = new QWidget;
-    auto* layout = new QHBoxLayout(row);
-    layout->setContentsMargins(0, 4, 0, 4);
-    layout->setSpacing(8);
+    auto* layout = new FlowLayout(row);
     const auto add = [&](const QString& text, const QString& name, auto action) {
         auto* button = new QPushButton(text);
         button->setObjectName(name);
@@ -198,7 +198,6 @@ QWidget* Inspector::makeButtons() {
     m_takeOver->hide();
     connect(m_takeOver, &QPushButton::clicked, this, &Inspector::askTakeOver);
     layout->addWidget(m_takeOver);
-    layout->addStretch(1);
     return row;
 }
 
@@ -245,6 +244,7 @@ void Inspector::showCurrent() {
 /// What was typed about the run before is kept for it.
 void Inspector::showOther(const QString& run) {
     if (m_workspace.session()) keepNote();
+    m_keptNote.reset();
     m_shownRun = run;
     m_shownDetailsKey.clear();
     m_details.clear();
@@ -262,7 +262,8 @@ void Inspector::showState() {
     m_takeOver->setVisible(run.state.phase == RunPhase::silent);
     showFacts(run);
     showTags(run);
-    if (!m_note->property("edited").toBool() && m_note->toPlainText() != qs(run.note)) {
+    if (m_keptNote == qs(run.note)) m_keptNote.reset();
+    if (!m_keptNote && !m_note->property("edited").toBool() && m_note->toPlainText() != qs(run.note)) {
         m_note->setPlainText(qs(run.note));
         m_note->setProperty("edited", false);
     }
@@ -351,7 +352,8 @@ void Inspector::addTagClicked() {
 void Inspector::keepNote() {
     if (m_shownRun.isEmpty() || !m_note->property("edited").toBool()) return;
     m_note->setProperty("edited", false);
-    m_workspace.actions().setNote(m_shownRun, m_note->toPlainText());
+    m_keptNote = m_note->toPlainText();
+    m_workspace.actions().setNote(m_shownRun, *m_keptNote);
 }
 
 }  // namespace faceter::desktop

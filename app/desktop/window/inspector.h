@@ -1,5 +1,6 @@
 #pragma once
 #include <QWidget>
+#include <optional>
 
 #include "window/run_details.h"
 #include "workspace/store_query.h"
@@ -73,6 +74,7 @@ class Inspector : public QWidget {
     Facts m_details;     // that come from the store
     Facts m_shownFacts;  // as they stand in the form
     QStringList m_shownTags;
+    std::optional<QString> m_keptNote;  // on its way to the run: until it stands there, what the run has is older
 };
 
 }  // namespace faceter::desktop

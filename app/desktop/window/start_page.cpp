@@ -1,22 +1,24 @@
 #include "window/start_page.h"
 
+#include <QBoxLayout>
 #include <QDir>
 #include <QFormLayout>
-#include <QHBoxLayout>
 #include <QPushButton>
-#include <QScrollArea>
-#include <QVBoxLayout>
+#include <QResizeEvent>
 
 #include "experiment/machine.h"
 #include "project/project_session.h"
 #include "theme/theme.h"
 #include "widgets/as_written.h"
 #include "widgets/labels.h"
+#include "widgets/scroll.h"
 #include "widgets/texts.h"
 #include "window/navigator.h"
 
 namespace faceter::desktop {
 namespace {
+
+constexpr int two_columns = 560;
 
 struct Report {
     QList<QPair<QString, QString>> facts;
@@ -54,21 +56,55 @@ QWidget* card(QWidget* parent, QVBoxLayout*& layout) {
     return frame;
 }
 
+/// A project of before: its path is cut in the middle where there is no room for it, and is told whole where the pointer is.
+class RecentButton : public QPushButton {
+  public:
+    explicit RecentButton(const QString& folder) : m_text(QDir(folder).dirName() + QStringLiteral("   ") + folder) {
+        setFlat(true);
+        setProperty("link", true);
+        setAccessibleName(m_text);
+        setToolTip(folder.toHtmlEscaped());
+        setText(asWritten(m_text));
+    }
+    QSize minimumSizeHint() const override { return {0, QPushButton::minimumSizeHint().height()}; }
+    QSize sizeHint() const override { return {fontMetrics().horizontalAdvance(m_text) + beside_text, QPushButton::sizeHint().height()}; }
+
+  protected:
+    void resizeEvent(QResizeEvent* event) override {
+        QPushButton::resizeEvent(event);
+        setText(asWritten(fontMetrics().elidedText(m_text, Qt::ElideMiddle, width() - beside_text)));
+    }
+
+  private:
+    static constexpr int beside_text = 12;
+    QString m_text;
+};
+
 }  // namespace
 
-StartPage::StartPage(QWidget* parent) : QWidget(parent), m_recent(new QVBoxLayout), m_facts(new QFormLayout), m_problems(new QVBoxLayout) {
+StartPage::StartPage(QWidget* parent)
+    : QWidget(parent),
+      m_columns(new QBoxLayout(QBoxLayout::LeftToRight)),
+      m_recent(new QVBoxLayout),
+      m_facts(new QFormLayout),
+      m_problems(new QVBoxLayout) {
     setObjectName(QStringLiteral("startPage"));
-    auto* outer = new QVBoxLayout(this);
+    auto* body = new QWidget;
+    auto* whole = new QVBoxLayout(this);
+    whole->setContentsMargins(0, 0, 0, 0);
+    whole->addWidget(scrolled(body));
+    auto* outer = new QVBoxLayout(body);
     outer->setContentsMargins(24, 24, 24, 24);
     outer->setSpacing(16);
     outer->addWidget(titleLabel(tr("Faceter")));
-    outer->addWidget(secondaryLabel(tr("Compose, run and compare experiments with task-specialised text embeddings.")));
+    QLabel* what = secondaryLabel(tr("Compose, run and compare experiments with task-specialised text embeddings."));
+    what->setWordWrap(true);
+    outer->addWidget(what);
 
-    auto* columns = new QHBoxLayout;
-    columns->setSpacing(16);
-    outer->addLayout(columns);
+    m_columns->setSpacing(16);
+    outer->addLayout(m_columns);
     QVBoxLayout* begin = nullptr;
-    columns->addWidget(card(this, begin), 1);
+    m_columns->addWidget(card(body, begin), 1);
     begin->addWidget(headingLabel(tr("Begin")));
     auto* text = secondaryLabel(
         tr("The quick start trains a plain, an instruction-conditioned and a mixture-of-task-experts encoder on this machine's own "
@@ -97,7 +133,7 @@ StartPage::StartPage(QWidget* parent) : QWidget(parent), m_recent(new QVBoxLayou
     begin->addStretch(1);
 
     QVBoxLayout* machine = nullptr;
-    columns->addWidget(card(this, machine), 1);
+    m_columns->addWidget(card(body, machine), 1);
     machine->addWidget(headingLabel(tr("What this machine can do")));
     m_facts->setHorizontalSpacing(16);
     m_facts->setVerticalSpacing(6);
@@ -113,6 +149,12 @@ StartPage::StartPage(QWidget* parent) : QWidget(parent), m_recent(new QVBoxLayou
     examine();
 }
 
+/// Side by side, or below each other where the window is narrow.
+void StartPage::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    m_columns->setDirection(width() < two_columns ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
+}
+
 /// As they are remembered, until somebody who may wait has looked which of them are there.
 void StartPage::refresh() {
     showRecent(recentProjects());
@@ -125,9 +167,7 @@ void StartPage::showRecent(const QStringList& folders) {
         delete item;
     }
     for (const QString& folder : folders) {
-        auto* button = new QPushButton(asWritten(QDir(folder).dirName() + QStringLiteral("   ") + folder));
-        button->setFlat(true);
-        button->setProperty("link", true);
+        auto* button = new RecentButton(folder);
         connect(button, &QPushButton::clicked, this, [this, folder] { Q_EMIT projectChosen(folder); });
         m_recent->addWidget(button, 0, Qt::AlignLeft);
     }

@@ -1,6 +1,7 @@
 #pragma once
 #include <QWidget>
 
+class QBoxLayout;
 class QFormLayout;
 class QVBoxLayout;
 
@@ -20,11 +21,15 @@ class StartPage : public QWidget {
     void openChosen();
     void projectChosen(const QString& folder);
 
+  protected:
+    void resizeEvent(QResizeEvent* event) override;
+
   private:
     void showRecent(const QStringList& folders);
     void examine();
     void showReport(const QList<QPair<QString, QString>>& facts, const QStringList& problems);
 
+    QBoxLayout* m_columns;
     QVBoxLayout* m_recent;
     QFormLayout* m_facts;
     QVBoxLayout* m_problems;

@@ -111,6 +111,15 @@ class TestCurvePanels : public QObject {
     }
 
   private Q_SLOTS:
+    void panels_of_a_narrow_page_stand_below_each_other() {
+        open({"loss", "lr"});
+        QTRY_VERIFY(panel("lr")->x() > page_->width() / 3);
+        page_->resize(420, 700);
+        QTRY_COMPARE(panel("lr")->x(), 0);
+        QTRY_VERIFY(panel("lr")->width() > page_->width() / 2);
+        page_->resize(1000, 700);
+        QTRY_VERIFY(panel("lr")->x() > page_->width() / 3);
+    }
     void initTestCase() {
         make_tasks_project(folder_.path());
         QVERIFY(open_and_wait(workspace_, folder_.path()));

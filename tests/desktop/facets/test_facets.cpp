@@ -1,4 +1,5 @@
 #include <QComboBox>
+#include <QDir>
 #include <QListView>
 #include <QProcess>
 #include <QPushButton>
@@ -239,6 +240,41 @@ class TestFacets : public QObject {
             QVERIFY2(!printed.isEmpty(), faceter.readAllStandardError().constData());
             QCOMPARE(QByteArray::fromStdString(file_text(path)), printed);
         }
+    }
+    void figures_whose_names_a_file_cannot_tell_apart_have_a_file_each() {
+        open([](const fs::path& project) {
+            const Experiment experiment = parse_sample(
+                "name: quick\ntasks: {retrieval: {train: [{source: file, path: pairs.tsv}]}}\n"
+                "variants: {größe: {method: dense}, grüße: {method: dense}}\nevaluation: {baseline: false}\n");
+            for (const ResolvedRun& one : experiment.runs()) {
+                const RunDirectory run = RunDirectory::create(project, experiment, one, false);
+                write_attempt(run, 1, 3, "finished");
+                run.write_result("inter_task_similarity", facets_json(0.8));
+            }
+        });
+        pick("facetsView", QStringLiteral("Matrix"));
+        const QDir folder(QString::fromStdString((m_folder->path() / "figures").string()));
+        QVERIFY(folder.mkpath(QStringLiteral(".")));
+        answer_save_dialog(folder.path());
+        QVERIFY(trigger_in(exportMenu(), QStringLiteral("exportAll_csv")));
+        QCOMPARE(folder.entryList({QStringLiteral("*.csv")}, QDir::Files).size(), 2);
+    }
+    void a_long_name_makes_the_page_no_wider() {
+        open([](const fs::path& project) {
+            const std::string name(96, 'x');
+            const Experiment experiment = parse_sample(
+                "name: quick\nseeds: [1, 2]\ntasks: {retrieval: {train: [{source: file, path: pairs.tsv}]}}\n"
+                "variants: {EM: {method: dense}, " +
+                name + ": {method: dense}}\nevaluation: {baseline: false}\n");
+            for (const ResolvedRun& one : experiment.runs()) {
+                const RunDirectory run = RunDirectory::create(project, experiment, one, false);
+                write_attempt(run, 1, 3, "finished");
+                run.write_result("inter_task_similarity", facets_json(0.8));
+            }
+        });
+        m_page->resize(480, 760);
+        const auto* pairs = m_page->findChild<PairsView*>();
+        QTRY_COMPARE(pairs->widget()->width(), pairs->viewport()->width());
     }
     void broken_results_are_named_and_the_others_go_on() {
         open([](const fs::path& project) {

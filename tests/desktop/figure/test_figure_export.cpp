@@ -1,9 +1,16 @@
 #include <QClipboard>
+#include <QFileDialog>
+#include <QLineEdit>
+#include <QMenu>
+#include <QMessageBox>
 #include <QMimeData>
 #include <QTemporaryDir>
+#include <QTimer>
 #include <QXmlStreamReader>
+#include <utility>
 
 #include "common/strings.h"
+#include "desktop/support/save_dialog.h"
 #include "view_support.h"
 
 namespace faceter::desktop {
@@ -67,6 +74,20 @@ class TestFigureExport : public QObject {
         QVERIFY(figureImage(*view->plot()) != fewer);
     }
 
+    void exports_do_not_hang_on_the_size_of_the_users_text() {
+        auto view = shown(sample_lines(5));
+        const QImage usual = figureImage(*view->plot());
+        QFont user;
+        user.setPixelSize(29);
+        Theme::instance().setUserFont(user);
+        auto larger = shown(sample_lines(5));
+        const bool isLarger = picture(*larger) != picture(*view), isSame = figureImage(*larger->plot()) == usual;
+        user.setPixelSize(12);
+        Theme::instance().setUserFont(user);
+        QVERIFY(isLarger);
+        QVERIFY(isSame);
+    }
+
     void the_csv_has_the_numbers_of_the_figure() {
         const Figure figure = sample_lines(2);
         auto view = shown(figure);
@@ -105,6 +126,44 @@ class TestFigureExport : public QObject {
         QVERIFY(!QApplication::clipboard()->image().isNull());
         view->copyData();
         QCOMPARE(QApplication::clipboard()->text().split('\n', Qt::SkipEmptyParts).size(), 7);
+    }
+
+    void a_figure_that_goes_while_its_file_is_chosen_is_said_to_have_gone() {
+        const QTemporaryDir folder;
+        const QString path = folder.filePath("gone.csv");
+        QWidget window;
+        auto* view = new FigureView(sample_lines(), &window);
+        window.show();
+        QMenu* menu = view->createMenu(&window);
+        QString said;
+        QTimer person;
+        connect(&person, &QTimer::timeout, this, [&] {
+            QWidget* front = QApplication::activeModalWidget();
+            if (qobject_cast<QFileDialog*>(front) && view) return delete std::exchange(view, nullptr);  // as a page does when a run ends
+            if (qobject_cast<QFileDialog*>(front)) {
+                auto* edit = front->findChild<QLineEdit*>(QStringLiteral("fileNameEdit"));
+                edit->setText(path);
+                QTest::keyClick(edit, Qt::Key_Return);
+            }
+            auto* box = qobject_cast<QMessageBox*>(front);
+            if (box) said = box->text(), box->accept();
+        });
+        person.start(20);
+        for (QAction* action : menu->actions())
+            if (action->text().contains(QStringLiteral("CSV"))) action->trigger();
+        QVERIFY2(said.contains(path) && said.contains(QStringLiteral("drawn anew")), qPrintable(said));
+        QVERIFY(!QFile::exists(path));
+    }
+
+    void a_name_without_an_ending_gets_that_of_its_form() {
+        const QTemporaryDir folder;
+        auto view = shown(sample_lines());
+        std::unique_ptr<QMenu> menu(view->createMenu(nullptr));
+        answer_save_dialog(folder.filePath("loss"));
+        for (QAction* action : menu->actions())
+            if (action->text().contains(QStringLiteral("SVG"))) action->trigger();
+        QVERIFY(bytesOf(folder.filePath("loss.svg")).startsWith("<?xml"));
+        QVERIFY(!QFile::exists(folder.filePath("loss")));
     }
 
     void a_folder_that_is_not_there_is_one_clear_error() {

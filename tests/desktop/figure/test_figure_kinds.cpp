@@ -92,6 +92,24 @@ class TestFigureKinds : public QObject {
         }
     }
 
+    void names_in_a_larger_text_have_rows_as_high_as_they_are() {
+        QFont user;
+        user.setPixelSize(29);
+        Theme::instance().setUserFont(user);
+        auto view = shown(sample_lines(5), {800, 600});
+        user.setPixelSize(12);
+        Theme::instance().setUserFont(user);
+        const PlotStyle& style = view->plot()->plotStyle();
+        QSet<int> rows;
+        for (int y = 0; y < view->plot()->height(); ++y)
+            for (int x = 0; x < view->plot()->width(); x += 4)
+                if (view->plot()->seriesLabelAt({static_cast<double>(x), static_cast<double>(y)}) == 1) rows << y;
+        const double needed = QFontMetricsF(style.font).height() - 1;
+        QVERIFY2(rows.size() >= needed, qPrintable(QString("%1 of %2 px").arg(rows.size()).arg(needed)));
+        QVERIFY(style.titleFont().pixelSize() > style.font.pixelSize());
+        QVERIFY(style.smallFont().pixelSize() < style.font.pixelSize());
+    }
+
     void a_wide_interval_behind_a_name_is_whole_in_the_legend() {
         Figure figure = sample_bars(3);
         figure.series[0].name = "a mixture  -12.34 [-143.82, 133.43]";
@@ -102,6 +120,13 @@ class TestFigureKinds : public QObject {
                 if (view->plot()->seriesLabelAt({static_cast<double>(x), static_cast<double>(y)}) == 0) columns << x;
         const double whole = QFontMetricsF(view->plot()->plotStyle().font).horizontalAdvance(QString::fromStdString(figure.series[0].name));
         QVERIFY2(columns.size() >= whole + 20, qPrintable(QString("%1 of %2 px").arg(columns.size()).arg(whole + 20)));  // 20: the swatch
+    }
+
+    void many_names_over_a_narrow_plot_leave_it_most_of_its_room() {
+        auto view = shown(sample_lines(6), {230, 200});
+        const QRect area = view->plot()->axisRect()->rect();
+        QVERIFY2(area.width() > view->plot()->width() / 2 && area.height() > 50,
+                 qPrintable(QString("%1 x %2 px").arg(area.width()).arg(area.height())));
     }
 
     /// Three clouds in a small card of page Results: the legend stands above what would be a strip beside it, the title in two lines.

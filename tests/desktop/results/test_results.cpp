@@ -1,7 +1,9 @@
 #include <QAbstractItemModelTester>
+#include <QContextMenuEvent>
 #include <QLineEdit>
 #include <QListView>
 #include <QPushButton>
+#include <QTimer>
 #include <fstream>
 
 #include "common/file.h"
@@ -280,6 +282,16 @@ class TestResults : public QObject {
             const std::string text = file_text(path);
             QVERIFY2(text.starts_with(start), text.substr(0, 80).c_str());
         }
+    }
+    void a_table_that_goes_while_its_menu_is_open_takes_the_menu_along() {
+        open(true);
+        click(QStringLiteral("load"));
+        auto* table = m_page->findChild<QAbstractScrollArea*>(QStringLiteral("resultTable"));
+        QTimer::singleShot(0, this, [this] { m_page.reset(); });  // as the card goes when a run ends
+        QContextMenuEvent event(QContextMenuEvent::Keyboard, QPoint(4, 4), table->viewport()->mapToGlobal(QPoint(4, 4)));
+        QApplication::sendEvent(table->viewport(), &event);
+        QTRY_VERIFY(!m_page);
+        QVERIFY(!QApplication::activePopupWidget());
     }
     void names_from_outside_are_plain_text() {
         open(true);

@@ -1,4 +1,5 @@
 #include <QComboBox>
+#include <QFileDialog>
 #include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
@@ -7,6 +8,7 @@
 #include <QSettings>
 #include <QTableView>
 #include <QTest>
+#include <QTimer>
 
 #include "desktop/router/router_project.h"
 #include "desktop/support/sample_project.h"
@@ -168,6 +170,30 @@ class TestRouterPage : public QObject {
         gates->change({{"action", "remove"}, {"gate", "no such gate"}});
         QVERIFY(on.ready());
         QVERIFY(on.errors().contains(QStringLiteral("no such gate")));
+    }
+
+    void a_gate_is_not_added_to_a_run_that_came_while_its_folder_was_chosen() {
+        const TemporaryDirectory folder;
+        RouterRun asked, other;
+        asked.request.isDone = other.request.isDone = true;
+        asked.folder = (folder.path() / "asked").string();
+        other.folder = (folder.path() / "other").string();
+        GatesView gates;  // hidden: it asks no worker for what it would show
+        gates.setRun(&asked);
+        QTimer person;
+        connect(&person, &QTimer::timeout, this, [&] {
+            auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
+            if (!dialog) return;
+            person.stop();
+            gates.setRun(&other);  // as when the run in front is deleted
+            auto* edit = dialog->findChild<QLineEdit*>(QStringLiteral("fileNameEdit"));
+            edit->setText(QString::fromStdString(folder.path().string()));
+            QTest::keyClick(edit, Qt::Key_Return);
+        });
+        person.start(20);
+        gates.findChild<QPushButton*>("routerAddGate")->click();
+        QVERIFY(!gates.isBusy());
+        QVERIFY(gates.findChild<ErrorBar*>()->message().contains(QStringLiteral("another run")));
     }
 
     void runs_without_a_router_say_what_would_be_here() {

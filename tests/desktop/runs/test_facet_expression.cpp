@@ -26,6 +26,7 @@ class TestFacetExpression : public QObject {
         row("what needs quotes gets them", "", {"a b", "say \"x\""}, "variant in (\"a b\", \"say \"\"x\"\"\")");
         row("a negation is no list", "not variant = em", {"mote"}, "not variant = em and variant = mote");
         row("keywords in values", "", {"x,y"}, "variant = \"x,y\"");
+        row("words of the language are values in quotes", "", {"and", "Or", "x"}, "variant in (\"and\", \"Or\", x)");
     }
     void a_tick_changes_its_clause_and_nothing_else() {
         QFETCH(QString, expression);

@@ -9,6 +9,7 @@
 #include <QPushButton>
 #include <QScrollArea>
 #include <QSettings>
+#include <QSignalSpy>
 #include <QTabBar>
 #include <QTabWidget>
 #include <QTest>
@@ -136,6 +137,24 @@ class TestInspector : public QObject {
         QTRY_COMPARE(scroll->widget()->width(), scroll->viewport()->width());
     }
 
+    void a_note_that_could_not_be_written_stays_to_be_kept_again() {
+        Opened on;
+        on.workspace.setCurrentRun(on.id(1));
+        const fs::path place = on.directory(1).folder() / "user.jsonl";
+        fs::create_symlink(on.folder.path() / "nowhere", place);  // such a file is not written
+        auto* note = on.find<QPlainTextEdit>("inspectorNote");
+        QTest::keyClicks(note, QStringLiteral("not to be lost"));
+        QSignalSpy complained(&on.workspace, &Workspace::complained);
+        QTest::mouseClick(on.find<QPushButton>("inspectorKeepNote"), Qt::LeftButton);
+        QTRY_VERIFY_WITH_TIMEOUT(!complained.isEmpty(), patience_ms);
+        on.directory(2).append_user_event({{"tag", "other"}});  // the runs are told of anew
+        on.workspace.session()->refresh();
+        QTRY_COMPARE_WITH_TIMEOUT(on.workspace.runs()->runs[2].tags.size(), std::size_t(1), patience_ms);
+        QCOMPARE(note->toPlainText(), QStringLiteral("not to be lost"));
+        fs::remove(place);
+        QTest::mouseClick(on.find<QPushButton>("inspectorKeepNote"), Qt::LeftButton);
+        QTRY_COMPARE_WITH_TIMEOUT(on.note(1), std::string("not to be lost"), patience_ms);
+    }
     void a_typed_note_is_kept_when_another_run_is_selected() {
         Opened on;
         on.workspace.setCurrentRun(on.id(1));
@@ -188,6 +207,8 @@ class TestInspector : public QObject {
         QVERIFY(!button->isVisible());
         on.workspace.setCurrentRun(qs(run.info().id));
         QTRY_VERIFY_WITH_TIMEOUT(button->isVisible(), patience_ms);
+        const auto* scroll = on.find<QWidget>("inspector")->findChild<QScrollArea*>();
+        QTRY_COMPARE(scroll->widget()->width(), scroll->viewport()->width());  // a fourth button makes it no wider
         QTest::mouseClick(button, Qt::LeftButton);
         QTRY_VERIFY_WITH_TIMEOUT(on.find<QMessageBox>("takeOverDialog"), patience_ms);
         auto* box = on.find<QMessageBox>("takeOverDialog");

@@ -1,5 +1,7 @@
 #include <QAbstractButton>
+#include <QComboBox>
 #include <QLabel>
+#include <QPushButton>
 #include <QScrollArea>
 #include <QSettings>
 #include <set>
@@ -33,6 +35,21 @@ QStringList clipped(const QWidget& window) {
     for (const QAbstractButton* button : window.findChildren<QAbstractButton*>())
         if (button->isVisible() && !button->text().isEmpty() && button->sizeHint().width() > button->width() + 1)
             found << nameOf(button, button->text());
+    return found;
+}
+
+/// Buttons and choices that end beyond the window, where nobody can press them; what is scrolled to them counts as in sight.
+QStringList outside(const QWidget& window) {
+    QStringList found;
+    const auto isScrolled = [](const QWidget* widget) {
+        while (widget && !qobject_cast<const QScrollArea*>(widget)) widget = widget->parentWidget();
+        return widget != nullptr;
+    };
+    for (const QWidget* widget : window.findChildren<QWidget*>()) {
+        const bool isControl = qobject_cast<const QAbstractButton*>(widget) || qobject_cast<const QComboBox*>(widget);
+        if (!isControl || !widget->isVisible() || isScrolled(widget)) continue;
+        if (widget->mapTo(&window, QPoint(widget->width(), 0)).x() > window.width()) found << nameOf(widget, widget->objectName());
+    }
     return found;
 }
 
@@ -84,6 +101,44 @@ class TestScreens : public QObject {
             if (view->isVisible()) QVERIFY2(view->hasValues(), qPrintable(view->accessibleName() + QStringLiteral(" is empty")));
         const QStringList cut = clipped(window);
         QVERIFY2(cut.isEmpty(), qPrintable(cut.join(QLatin1Char('\n'))));
+    }
+    void a_narrow_window_has_every_control_in_sight_data() {
+        QTest::addColumn<QString>("page");
+        for (const PageEntry& entry : pageEntries()) QTest::newRow(qPrintable(entry.id)) << entry.id;
+    }
+    void a_narrow_window_has_every_control_in_sight() {
+        QFETCH(QString, page);
+        QSettings().clear();
+        Workspace workspace;
+        MainWindow window(workspace);
+        window.resize(640, 700);
+        window.show();
+        QVERIFY(window.openPath(QString::fromStdString(folder_.path().string())));
+        QTRY_COMPARE(workspace.groups().size(), std::size_t(3));
+        QString error;
+        QVERIFY2(takeScreenshot(window, page, QString::fromStdString((folder_.path() / "page.png").string()), error), qPrintable(error));
+        const QStringList cut = clipped(window) + outside(window);
+        QVERIFY2(cut.isEmpty(), qPrintable(cut.join(QLatin1Char('\n'))));
+    }
+    void the_start_page_is_whole_in_a_narrow_window_and_beside_long_names() {
+        QSettings().clear();
+        const fs::path deep = folder_.path() / std::string(90, 'a') / std::string(90, 'b');
+        make_directories(deep);
+        QSettings().setValue(QStringLiteral("projects/recent"), QStringList{QString::fromStdString(deep.string())});
+        Workspace workspace;
+        MainWindow window(workspace);
+        window.show();
+        auto* start = window.findChild<QWidget*>(QStringLiteral("startPage"));
+        for (const int width : {640, 1280}) {
+            window.resize(width, 700);
+            QString error;
+            const QString file = QString::fromStdString((folder_.path() / "start.png").string());
+            QVERIFY2(takeScreenshot(window, QStringLiteral("start"), file, error), qPrintable(error));
+            const auto* scroll = start->findChild<QScrollArea*>();
+            QCOMPARE(scroll->widget()->width(), scroll->viewport()->width());
+            for (const QPushButton* button : start->findChildren<QPushButton*>())
+                QVERIFY2(button->geometry().right() <= button->parentWidget()->width(), qPrintable(button->text()));
+        }
     }
     void a_picture_takes_the_place_of_nothing_but_a_picture() {
         Workspace workspace;

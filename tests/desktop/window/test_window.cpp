@@ -434,6 +434,26 @@ class TestWindow : public QObject {
                      qPrintable(QStringLiteral("%1 of %2").arg(tabs->tabText(i)).arg(tabs->width())));
     }
 
+    void a_larger_text_of_the_users_is_that_of_the_filter_and_of_the_editor_too() {
+        QFont user;
+        user.setPixelSize(22);
+        Theme::instance().setUserFont(user);
+        Workspace workspace;
+        MainWindow window(workspace);
+        window.show();
+        window.openPath(QString::fromStdString(project("larger", 1).string()));
+        QTRY_VERIFY(!workspace.runs()->runs.empty());
+        window.goTo("runs");
+        window.goTo("compose");
+        const int filter = window.findChild<QLineEdit*>("runsFilter")->font().pixelSize();
+        const int editor = window.findChild<QPlainTextEdit*>("yamlEditor")->font().pixelSize(), table = Theme::tableFont().pixelSize();
+        user.setPixelSize(12);
+        Theme::instance().setUserFont(user);
+        QVERIFY(table > 12);
+        QCOMPARE(filter, table);
+        QCOMPARE(editor, table);
+    }
+
     void light_and_dark_differ_and_switch_while_running() {
         Workspace workspace;
         MainWindow window(workspace);

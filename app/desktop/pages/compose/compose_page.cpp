@@ -2,7 +2,6 @@
 
 #include <QDir>
 #include <QFileInfo>
-#include <QHBoxLayout>
 #include <QHeaderView>
 #include <QJsonArray>
 #include <QJsonDocument>
@@ -25,13 +24,14 @@
 #include "pages/compose/run_list_model.h"
 #include "pages/compose/template_text.h"
 #include "pages/compose/yaml_editor.h"
+#include "widgets/flow_layout.h"
 #include "widgets/labels.h"
 #include "workspace/data_source.h"
 
 namespace faceter::desktop {
 namespace {
 
-constexpr int draft_ms = 2000;
+constexpr int draft_ms = 2000, narrowest_name = 120;
 constexpr const char* settings_key = "pages/compose";
 
 const PageRegistration registration{
@@ -114,14 +114,12 @@ void ComposePage::shown() {
 
 QWidget* ComposePage::buildHeader() {
     auto* header = new QWidget;
-    auto* layout = new QHBoxLayout(header);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(6);
+    auto* layout = new FlowLayout(header, 6);
     layout->addWidget(titleLabel(tr("Compose")));
-    layout->addSpacing(6);
     m_name->setObjectName(QStringLiteral("experimentFile"));
     m_name->setProperty("role", QStringLiteral("secondary"));
-    layout->addWidget(m_name, 1);
+    m_name->setMinimumWidth(narrowest_name);
+    layout->addStretched(m_name);
     const auto add = [&](const QString& text, const QString& name, const QString& hint, auto action) {
         auto* button = new QPushButton(text);
         button->setObjectName(name);
@@ -164,8 +162,8 @@ QWidget* ComposePage::buildCentre() {
     m_centre->setStretchFactor(1, 1);
     m_centre->setSizes({390, 410});
     m_centre->setChildrenCollapsible(false);
-    m_form->setMinimumWidth(200);
-    m_editor->setMinimumWidth(160);
+    m_form->setMinimumWidth(236);  // both beside each other in a window of 640 px
+    m_editor->setMinimumWidth(140);
     return m_centre;
 }
 

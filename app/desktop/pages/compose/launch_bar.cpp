@@ -13,9 +13,15 @@
 
 #include "pages/compose/run_list_model.h"
 #include "project/project_session.h"
+#include "widgets/flow_layout.h"
 #include "widgets/labels.h"
 
 namespace faceter::desktop {
+namespace {
+
+constexpr int narrowest_summary = 160;
+
+}  // namespace
 
 LaunchBar::LaunchBar(ExperimentDocument& document, const RunListModel& runs, QWidget* parent)
     : QWidget(parent),
@@ -28,9 +34,7 @@ LaunchBar::LaunchBar(ExperimentDocument& document, const RunListModel& runs, QWi
       m_devices(new QSpinBox),
       m_launch(new QPushButton(tr("Launch"))) {
     setObjectName(QStringLiteral("launchBar"));
-    auto* layout = new QHBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(12);
+    auto* layout = new FlowLayout(this, 12);
     m_summary->setObjectName(QStringLiteral("launchSummary"));
     m_summary->setProperty("role", QStringLiteral("secondary"));
     m_smoke->setObjectName(QStringLiteral("smoke"));
@@ -38,7 +42,8 @@ LaunchBar::LaunchBar(ExperimentDocument& document, const RunListModel& runs, QWi
     m_launch->setObjectName(QStringLiteral("launch"));
     m_launch->setProperty("primary", true);
     m_launch->setToolTip(tr("Ctrl+Return"));
-    layout->addWidget(m_summary, 1);
+    m_summary->setMinimumWidth(narrowest_summary);
+    layout->addStretched(m_summary);
     layout->addWidget(m_smoke);
     layout->addWidget(buildWhere());
     layout->addWidget(m_launch);

@@ -66,11 +66,11 @@ YamlEditor::YamlEditor(ExperimentDocument& document, QWidget* parent)
 
 void YamlEditor::dress() {
     QFont font = QFontDatabase::systemFont(QFontDatabase::FixedFont);
-    font.setPixelSize(12);
+    font.setPixelSize(Theme::tableFont().pixelSize());
     setFont(font);
     m_gutter->setFont(font);
-    setStyleSheet(
-        QStringLiteral("QPlainTextEdit { font-family: '%1'; font-size: 12px; border-radius: 0px; padding: 0px; }").arg(font.family()));
+    setStyleSheet(QStringLiteral("QPlainTextEdit { font-family: '%1'; font-size: %2px; border-radius: 0px; padding: 0px; }")
+                      .arg(font.family(), QString::number(font.pixelSize())));
     setTabStopDistance(2 * fontMetrics().horizontalAdvance(QLatin1Char(' ')));
     setViewportMargins(gutterWidth(), 0, 0, 0);
     update();

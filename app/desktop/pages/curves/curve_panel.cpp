@@ -91,7 +91,7 @@ void CurvePanel::buildHead(QVBoxLayout* layout) {
     connect(handle, &PanelHandle::dropped, this, &CurvePanel::dropped);
     connect(reset, &QToolButton::clicked, m_view, &FigureView::resetView);
     connect(more, &QToolButton::clicked, this, [this, more] {
-        QMenu* exports = m_view->createMenu(this);
+        QMenu* exports = m_view->createMenu(window());
         exports->setAttribute(Qt::WA_DeleteOnClose);
         exports->popup(more->mapToGlobal(QPoint(0, more->height())));
     });

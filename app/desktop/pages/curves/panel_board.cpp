@@ -1,8 +1,10 @@
 #include "pages/curves/panel_board.h"
 
 #include <QGridLayout>
+#include <QResizeEvent>
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "pages/curves/curve_panel.h"
 
@@ -10,6 +12,7 @@ namespace faceter::desktop {
 namespace {
 
 constexpr int height_step = 20;  // px: what was dragged by hand stands in line
+constexpr int two_panels = 520;  // px: two side by side have room for their curves
 
 }  // namespace
 
@@ -39,8 +42,15 @@ QList<CurvePanel*> PanelBoard::shown() const {
 }
 
 int PanelBoard::columnsOf(const CurvePanel* panel, qsizetype numShown) const {
+    if (m_isNarrow) return board_columns;
     if (panel->spec().width > 0) return panel->spec().width;
     return numShown == 1 ? board_columns : board_columns / 2;
+}
+
+void PanelBoard::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    const bool isNarrow = width() < two_panels;
+    if (std::exchange(m_isNarrow, isNarrow) != isNarrow) layOut();
 }
 
 void PanelBoard::layOut() {

@@ -23,6 +23,7 @@ class PanelBoard : public QWidget {
     void moveAsked(CurvePanel* panel, CurvePanel* place);
 
   private:
+    void resizeEvent(QResizeEvent* event) override;
     QList<CurvePanel*> shown() const;
     void take(CurvePanel* panel);
     void drop(CurvePanel* panel, const QPoint& global);
@@ -32,6 +33,7 @@ class PanelBoard : public QWidget {
 
     QList<CurvePanel*> m_panels;
     QGridLayout* m_grid;
+    bool m_isNarrow = false;  // each panel has the whole width, whatever it wants
 };
 
 }  // namespace faceter::desktop

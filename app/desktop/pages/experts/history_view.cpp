@@ -2,13 +2,13 @@
 
 #include <QComboBox>
 #include <QGridLayout>
-#include <QHBoxLayout>
 #include <QLabel>
 #include <QSignalBlocker>
 #include <QSlider>
 
 #include "figure/figure_view.h"
 #include "project/runs_snapshot.h"
+#include "widgets/flow_layout.h"
 #include "widgets/labels.h"
 
 namespace faceter::desktop {
@@ -63,9 +63,7 @@ ExpertHistoryView::ExpertHistoryView(QWidget* parent)
 
 QWidget* ExpertHistoryView::makeBar() {
     auto* bar = new QWidget;
-    auto* layout = new QHBoxLayout(bar);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(8);
+    auto* layout = new FlowLayout(bar);
     m_task->setObjectName(QStringLiteral("expertsTask"));
     m_task->setAccessibleName(tr("Steps of which task"));
     m_task->setSizeAdjustPolicy(QComboBox::AdjustToContents);
@@ -76,7 +74,7 @@ QWidget* ExpertHistoryView::makeBar() {
     m_slider->setAccessibleName(tr("Step whose load is shown"));
     m_step->setObjectName(QStringLiteral("expertsStepText"));
     layout->addWidget(m_task);
-    layout->addWidget(m_slider, 1);
+    layout->addStretched(m_slider);
     layout->addWidget(m_step);
     layout->addWidget(m_block);
     return bar;

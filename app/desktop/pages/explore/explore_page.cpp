@@ -19,6 +19,7 @@
 #include "pages/explore/map_view.h"
 #include "pages/explore/neighbour_table.h"
 #include "widgets/as_written.h"
+#include "widgets/flow_layout.h"
 #include "widgets/labels.h"
 #include "widgets/texts.h"
 
@@ -29,6 +30,7 @@ const PageRegistration registration{
     {QStringLiteral("explore"), QStringLiteral("Explore"), 10, true, [](Workspace& workspace) { return new ExplorePage(workspace); }}};
 
 constexpr int pause_ms = 400, neighbours_shown = 20, map_neighbours = 10;
+constexpr int narrowest = 140;  // of what takes the rest of a row
 constexpr std::size_t most_columns = 6, most_runs_at_first = 4;
 
 QToolButton* choiceButton(const QString& name, const QString& text) {
@@ -116,9 +118,7 @@ ExplorePage::ExplorePage(Workspace& workspace)
 
 QWidget* ExplorePage::makeHead() {
     auto* head = new QWidget;
-    auto* layout = new QHBoxLayout(head);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(8);
+    auto* layout = new FlowLayout(head);
     layout->addWidget(titleLabel(tr("Explore")));
     m_status->setObjectName(QStringLiteral("exploreStatus"));
     m_status->setProperty("role", QStringLiteral("secondary"));
@@ -126,7 +126,8 @@ QWidget* ExplorePage::makeHead() {
     m_progress->setFixedSize(120, 4);
     m_progress->setAccessibleName(tr("Progress of the live worker"));
     m_cancel->setObjectName(QStringLiteral("exploreCancel"));
-    layout->addWidget(m_status, 1);
+    m_status->setMinimumWidth(narrowest);
+    layout->addStretched(m_status);
     layout->addWidget(m_progress);
     layout->addWidget(m_cancel);
     m_viewChoice->setObjectName(QStringLiteral("exploreView"));
@@ -143,9 +144,7 @@ QWidget* ExplorePage::makeHead() {
 }
 
 QWidget* ExplorePage::makeBar() {
-    auto* layout = new QHBoxLayout(m_bar);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(8);
+    auto* layout = new FlowLayout(m_bar);
     m_set->setObjectName(QStringLiteral("exploreSet"));
     m_set->setAccessibleName(tr("Data set that is searched"));
     m_set->setSizeAdjustPolicy(QComboBox::AdjustToContents);
@@ -156,7 +155,8 @@ QWidget* ExplorePage::makeBar() {
     layout->addWidget(m_set);
     layout->addWidget(m_runs);
     layout->addWidget(m_tasks);
-    layout->addWidget(m_text, 1);
+    m_text->setMinimumWidth(narrowest);
+    layout->addStretched(m_text);
     connect(m_set, &QComboBox::currentIndexChanged, this, [this] {
         m_wantedTasks.clear();
         chooseSet();

@@ -18,6 +18,7 @@ namespace faceter::desktop {
 namespace {
 
 constexpr int most_colours = 8, swatch = 10;  // colours that are told apart; what is rarer is grey
+constexpr int narrowest_find = 120;
 
 /// A legend's entry; the colour is of the moment, since legends are made anew when the theme changes.
 QWidget* legendEntry(const QColor& colour, const QString& name) {
@@ -61,9 +62,7 @@ MapView::MapView(QWidget* parent)
 
 QWidget* MapView::makeBar() {
     auto* bar = new QWidget;
-    auto* layout = new QHBoxLayout(bar);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(8);
+    auto* layout = new FlowLayout(bar);
     m_colour->setObjectName(QStringLiteral("exploreColour"));
     m_colour->setAccessibleName(tr("What colours the points"));
     m_colour->addItems({tr("colour: label"), tr("colour: cluster"), tr("colour: score"), tr("colour: similarity to the question"),
@@ -74,7 +73,8 @@ QWidget* MapView::makeBar() {
     m_find->setClearButtonEnabled(true);
     m_found->setObjectName(QStringLiteral("exploreFound"));
     layout->addWidget(m_colour);
-    layout->addWidget(m_find, 1);
+    m_find->setMinimumWidth(narrowest_find);
+    layout->addStretched(m_find);
     layout->addWidget(m_found);
     connect(m_colour, &QComboBox::currentIndexChanged, this, [this] {
         paintColours();

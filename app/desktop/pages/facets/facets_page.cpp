@@ -5,6 +5,7 @@
 #include <QHBoxLayout>
 #include <QJsonArray>
 #include <QMenu>
+#include <QSet>
 #include <QStackedWidget>
 #include <QVBoxLayout>
 #include <utility>
@@ -24,6 +25,14 @@ namespace {
 
 const PageRegistration registration{
     {QStringLiteral("facets"), QStringLiteral("Facets"), 5, true, [](Workspace& workspace) { return new FacetsPage(workspace); }}};
+
+/// One that is none of `taken`, by a number behind it: names may differ in what a file's name cannot hold, or far behind.
+QString freeName(const QString& name, QSet<QString>& taken) {
+    QString free = name;
+    for (int number = 2; taken.contains(free); ++number) free = QStringLiteral("%1-%2").arg(name).arg(number);
+    taken.insert(free);
+    return free;
+}
 
 std::vector<FacetRequest> requestsOf(const Workspace& workspace) {
     std::vector<FacetRequest> requests;
@@ -260,11 +269,13 @@ void FacetsPage::exportAllFigures(const QString& suffix) {
     const QString folder = QFileDialog::getExistingDirectory(this, tr("Export all figures into a folder"), {}, QFileDialog::ShowDirsOnly);
     if (folder.isEmpty()) return;
     const std::vector<std::pair<FigureView*, QString>> views = figuresInFront();
+    QSet<QString> taken;
     try {
-        for (const auto& [view, name] : views)
+        for (const auto& [view, name] : views) {
+            const QString file = QDir(folder).filePath(freeName(fileNameFrom(name), taken) + QLatin1Char('.') + suffix);
             for (const ExportFormat format : {ExportFormat::pdf, ExportFormat::svg, ExportFormat::png, ExportFormat::csv})
-                if (exportSuffix(format) == suffix)
-                    view->exportTo(QDir(folder).filePath(fileNameFrom(name) + QLatin1Char('.') + suffix), format);
+                if (exportSuffix(format) == suffix) view->exportTo(file, format);
+        }
         workspace().say(tr("%1 figures written into %2").arg(views.size()).arg(folder));
     } catch (const std::exception& error) {
         m_error->setMessage(QString::fromUtf8(error.what()));

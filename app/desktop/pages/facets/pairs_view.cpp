@@ -54,6 +54,7 @@ PairsView::PairsView(QWidget* parent)
     m_table->setAccessibleName(tr("Means and tests by pair of tasks"));
     layout->addWidget(m_table);
     m_notes->setWordWrap(true);
+    m_notes->setMinimumWidth(1);  // a name without a space makes the page no wider than it is
     m_notes->setObjectName(QStringLiteral("facetsNotes"));
     layout->addWidget(m_notes);
     layout->addStretch(1);

@@ -1,6 +1,7 @@
 #include "pages/results/result_list_model.h"
 
 #include <QSize>
+#include <cmath>
 
 #include "project/runs_snapshot.h"
 #include "theme/icons.h"
@@ -103,7 +104,7 @@ QVariant ResultListModel::data(const QModelIndex& index, int role) const {
         case Qt::ForegroundRole:
             return entry ? QVariant() : Theme::instance().colours().secondary;
         case Qt::SizeHintRole:
-            return QSize(120, entry ? 26 : 32);
+            return QSize(120, static_cast<int>(std::lround((entry ? 26 : 32) * Theme::instance().scale())));
         default:
             return {};
     }

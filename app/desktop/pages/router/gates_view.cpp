@@ -135,14 +135,16 @@ void GatesView::showButtons() {
     m_remove->setEnabled(!chosenGate().isEmpty() && !m_change->isBusy());
 }
 
-void GatesView::change(const Json& change) {
+/// What was asked of one run is not done to another, which may have come into its place while a person chose.
+void GatesView::changeOf(const QString& model, const Json& change) {
+    if (model != m_folder) return m_error->setMessage(tr("Nothing was changed: another run is shown now than when this was asked."));
     m_error->setMessage({});
     m_change->ask(QStringLiteral("change_router"), {{"model", m_folder.toStdString()}, {"change", change}});
 }
 
 void GatesView::askToAdd() {
-    const QString folder = QFileDialog::getExistingDirectory(this, tr("Folder of the gate (PEFT)"));
-    if (!folder.isEmpty()) change({{"action", "add"}, {"gate", folder.toStdString()}});
+    const QString model = m_folder, folder = QFileDialog::getExistingDirectory(this, tr("Folder of the gate (PEFT)"));
+    if (!folder.isEmpty()) changeOf(model, {{"action", "add"}, {"gate", folder.toStdString()}});
 }
 
 void GatesView::askToRemove() {
@@ -152,8 +154,8 @@ void GatesView::askToRemove() {
                                 QMessageBox::Yes | QMessageBox::Cancel, this);
     box->setTextFormat(Qt::PlainText);
     box->setAttribute(Qt::WA_DeleteOnClose);
-    connect(box, &QMessageBox::finished, this, [this, gate](int answer) {
-        if (answer == QMessageBox::Yes) change({{"action", "remove"}, {"gate", gate.toStdString()}});
+    connect(box, &QMessageBox::finished, this, [this, model = m_folder, gate](int answer) {
+        if (answer == QMessageBox::Yes) changeOf(model, {{"action", "remove"}, {"gate", gate.toStdString()}});
     });
     box->open();
 }

@@ -21,7 +21,7 @@ class GatesView : public QWidget {
     void setRun(const RouterRun* run);
     bool isBusy() const { return m_gates->isBusy() || m_change->isBusy(); }
     /// As the buttons do after they have asked: {"action": "add" or "remove", "gate" ...}.
-    void change(const Json& change);
+    void change(const Json& change) { changeOf(m_folder, change); }
 
   Q_SIGNALS:
     /// The router is another one.
@@ -34,6 +34,7 @@ class GatesView : public QWidget {
     void connectQueries();
     void read();
     void takeGates(const Json& answer);
+    void changeOf(const QString& model, const Json& change);
     void askToAdd();
     void askToRemove();
     void showButtons();

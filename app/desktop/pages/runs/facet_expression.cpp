@@ -61,8 +61,14 @@ std::vector<Clause> clausesOf(std::string_view expression) {
     return clauses;
 }
 
+/// A word of the language itself is a value in quotes alone.
+bool isKeyword(const std::string& value) {
+    const std::string word = lowercase_ascii(value);
+    return word == "and" || word == "or" || word == "not" || word == "in";
+}
+
 std::string written(const std::string& value) {
-    if (!value.empty() && value.find_first_of(" \t\n\r(),=!<>~\"'") == std::string::npos) return value;
+    if (!value.empty() && !isKeyword(value) && value.find_first_of(" \t\n\r(),=!<>~\"'") == std::string::npos) return value;
     std::string text = "\"";
     for (const char c : value) text += c == '"' ? "\"\"" : std::string(1, c);
     return text + "\"";

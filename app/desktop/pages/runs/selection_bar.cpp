@@ -1,11 +1,11 @@
 #include "pages/runs/selection_bar.h"
 
-#include <QHBoxLayout>
 #include <QMenu>
 #include <QPushButton>
 #include <QToolButton>
 
 #include "pages/runs/selection_actions.h"
+#include "widgets/flow_layout.h"
 #include "widgets/labels.h"
 #include "widgets/popup_panel.h"
 #include "widgets/texts.h"
@@ -13,12 +13,11 @@
 namespace faceter::desktop {
 
 SelectionBar::SelectionBar(SelectionActions& actions, QWidget* parent) : QWidget(parent), m_actions(actions), m_text(new ElidedLabel) {
-    auto* layout = new QHBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(8);
+    auto* layout = new FlowLayout(this);
     m_text->setProperty("role", QStringLiteral("secondary"));
     m_text->setObjectName(QStringLiteral("selectionText"));
-    layout->addWidget(m_text, 1);
+    m_text->setMinimumWidth(m_text->fontMetrics().horizontalAdvance(tr("%1 runs selected").arg(countText(1000))));
+    layout->addStretched(m_text);
     addButton(QStringLiteral("undo"), tr("Undo delete"));
     addButton(QStringLiteral("curves"), tr("Curves"));
     addButton(QStringLiteral("compare"), tr("Compare"));
@@ -45,7 +44,7 @@ void SelectionBar::addButton(const QString& action, const QString& text) {
     };
     connect(what, &QAction::changed, button, follow);
     connect(button, &QPushButton::clicked, what, &QAction::trigger);
-    static_cast<QHBoxLayout*>(layout())->addWidget(button);
+    layout()->addWidget(button);
     follow();
 }
 
