@@ -36,10 +36,12 @@ Json step_event(const StepReport& report) {
     return event;
 }
 
+/// Of the tasks that batches are drawn from.
 void check_sets(const CurriculumContext& context, const Objective& objective) {
+    const bool by_weight = json_at<std::string>(context.settings, "method", "curriculum") == "task_aware";
     for (const TrainingSet* set : context.sets)
         for (const Task& task : context.tasks)
-            if (set->task == task.name) objective.check(*set);
+            if (set->task == task.name && (!by_weight || task.weight > 0)) objective.check(*set);
 }
 
 /// Of the epochs of a stage. Where each data set is cut into batches of its own, its last one may be short.

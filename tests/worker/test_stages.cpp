@@ -248,6 +248,24 @@ class TestStages : public QObject {
         text.replace(text.find("fine: {type: retrieval"), 22, "fine: {type: retrieval, weight: 0");
         has(refused(text), "stage 'supervised: fine': no batch can be drawn");
     }
+    void data_that_no_batch_is_drawn_from_need_not_be_what_the_loss_wants() {
+        NEED_SHARED();
+        std::string text = experiment_text("{method: instruction}", "");
+        text.replace(text.find("weak: {type: retrieval,"), 23, "weak: {type: retrieval, weight: 0,");
+        text.erase(text.find("stages:"), text.find("evaluation:") - text.find("stages:"));
+        const std::string fine = "path: fine.jsonl";
+        text.replace(text.find(fine), fine.size(), "path: triplets.jsonl");
+        std::ofstream triplets(project_.path() / "triplets.jsonl");
+        for (int i = 0; i < 20; ++i)
+            triplets << Json{{"query", fmt::format("q {}", i)},
+                             {"document", fmt::format("d {}", i)},
+                             {"negatives", {fmt::format("n {}", i)}}}
+                            .dump()
+                     << "\n";
+        triplets.close();
+        QCOMPARE(events(run_text(text + "objective: {method: triplet}\n"), "step").size(), std::size_t{6});
+        EXPECT_ERROR(run_text(text + "objective: {method: triplet}\ncurriculum: {method: shuffled}\n"), "triplet", "'weak' have none");
+    }
     void the_model_as_it_stands_judges_where_no_teacher_is_named() {
         NEED_SHARED();
         const RunDirectory done = run("{method: instruction}", ", mine: {negatives: 2}");
