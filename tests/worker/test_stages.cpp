@@ -266,6 +266,19 @@ class TestStages : public QObject {
         QCOMPARE(events(run_text(text + "objective: {method: triplet}\n"), "step").size(), std::size_t{6});
         EXPECT_ERROR(run_text(text + "objective: {method: triplet}\ncurriculum: {method: shuffled}\n"), "triplet", "'weak' have none");
     }
+    void a_run_that_goes_on_behind_its_training_looks_at_the_data_that_it_was_trained_on() {
+        NEED_SHARED();
+        std::string text = experiment_text("{method: instruction}", ", filter: {top_k: 10}, mine: {negatives: 2, margin: 1}");
+        const std::string forms = "embedding_forms, prefixes: [16]";
+        text.replace(text.find(forms), forms.size(), "data_cube_report");
+        const RunDirectory done = run_text(text);
+        const Json whole = read_json(done.results() / "data_cube_report.json");
+        QVERIFY(whole.at("underfitting").at(1).at("examples").get<int>() < 40);
+        const ChildResult again =
+            run_child({FACETER_BINARY_DIR "/bin/faceter-worker", "run", done.folder().string()}, std::chrono::seconds(200), 1 << 20);
+        QVERIFY2(again.exit_code == 0, again.last_lines.c_str());
+        QCOMPARE(read_json(done.results() / "data_cube_report.json").dump(), whole.dump());
+    }
     void the_model_as_it_stands_judges_where_no_teacher_is_named() {
         NEED_SHARED();
         const RunDirectory done = run("{method: instruction}", ", mine: {negatives: 2}");
