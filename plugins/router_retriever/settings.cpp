@@ -13,7 +13,7 @@ std::vector<Field> router_fields() {
             .needs("fixed", "fixed_gate", "the gate that every query gets, a task's name, multi-task, or base for none")
             .from("RouterRetriever, section Baselines"),
         text("fixed_gate", "", "The gate of router: fixed; 'base' for none.")
-            .naming({"base", "<task>", "multi-task<several of task but single_gates>",
+            .naming({"base", "<task>", "multi-task<several of task but single_gates><if multi_task>",
                      "multi-task of <parts of task but single_gates><if multi_task_curve>", "<task but single_gates> of <training_sizes>"},
                     "router=fixed"),
         integer("clusters", 1, "Pilot embeddings of a domain and gate: k of k-means.")
