@@ -53,6 +53,7 @@ class Check {
     bool is_given(const std::string& task) const {
         return !training_.given.empty() && json_or<Json>(run_.settings.at("variant"), training_.given, Json(), "variant").contains(task);
     }
+        require_any_data();
 
     bool is_on(const std::string& setting) const {
         const Json& variant = run_.settings.at("variant");
@@ -71,7 +72,8 @@ class Check {
     void refuse_trained_anyway(const std::string& task) const {
         for (const TrainedAnyway& one : training_.anyway) {
             const std::vector<std::string> meant = meant_by(one);
-            if (std::find(meant.begin(), meant.end(), task) == meant.end() || meant.size() < one.several || !is_on(one.setting)) continue;
+            if (one.several == 0 || meant.size() < one.several || !is_on(one.setting)) continue;
+            if (std::find(meant.begin(), meant.end(), task) == meant.end()) continue;
             throw settings_error(
                 "{}: variant '{}' ({}) takes up what {} has for task {}, but {} trains on its data as well{}, and there are none; give it "
                 "data under tasks.{}.train, or do without {}",
@@ -86,6 +88,17 @@ class Check {
                              no_data ? "has no training data" : "has a weight of 0, by which curriculum task_aware draws its batches",
                              no_data ? fmt::format("give it data under tasks.{}.train", task) : "give it a weight",
                              place_.empty() ? " under 'stages'" : " there");
+    /// Of no task by name (several = 0): what is made when the training is over, of the data of any.
+    void require_any_data() const {
+        const bool any = std::any_of(tasks_.begin(), tasks_.end(), [](const Json& task) { return !task.at("train").empty(); });
+        for (const TrainedAnyway& one : training_.anyway)
+            if (one.several == 0 && !any && is_on(one.setting))
+                throw settings_error(
+                    "{}: variant '{}' ({}): {} looks at training examples, and no task has any; give some under tasks.*.train, or another "
+                    "value in its place",
+                    file_, run_.variant, run_.method, one.setting);
+    }
+
     }
 
     /// Validation data may be what early stopping watches of one variant, and nothing to another.

@@ -3,6 +3,8 @@
 namespace faceter {
 namespace {
 
+constexpr std::size_t any_data = 0;  ///< TrainedAnyway::several: no task by name, but some examples of any
+
 /// Of the variant's router; the study varies them.
 std::vector<Field> router_fields() {
     return {
@@ -98,7 +100,11 @@ Extension variant() {
              {{"multi_task", "single_gates", /*of_them=*/false, /*several=*/2},
               {"multi_task_curve", "single_gates", /*of_them=*/false, /*several=*/3},
               {"training_sizes", "single_gates"},
-              {"budget=equal_total", "single_gates", /*of_them=*/true}},
+              {"budget=equal_total", "single_gates", /*of_them=*/true},
+              {"router=pilot", "", /*of_them=*/false, any_data},
+              {"router=expert_classifier", "", /*of_them=*/false, any_data},
+              {"router=classification_head", "", /*of_them=*/false, any_data},
+              {"router=dataset", "", /*of_them=*/false, any_data}},
              /*validated=*/true}};
 }
 

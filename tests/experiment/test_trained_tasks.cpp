@@ -23,7 +23,10 @@ Catalogue catalogue() {
     add("gates", {Training::What::adapters,
                   "always",
                   "gates",
-                  {{"joint", "single", /*of_them=*/false, /*several=*/2}, {"sizes", "single"}, {"how=apart", "single", /*of_them=*/true}},
+                  {{"joint", "single", /*of_them=*/false, /*several=*/2},
+                   {"sizes", "single"},
+                   {"how=apart", "single", /*of_them=*/true},
+                   {"how=together", "", false, 0}},
                   /*validated=*/true});
     add("ready", {Training::What::nothing});
     return made;
@@ -67,6 +70,13 @@ class TestTrainedTasks : public QObject {
              {"", ", joint: true, single: [b]", ", joint: true, single: [a]", ", sizes: [5], single: [b]", ", how: apart"})
             check(tasks, given + right);
         check(tasks, given + ", joint: true", "stages: [{name: s, tasks: [a]}]\n");
+    }
+    void where_all_parts_are_given_a_setting_may_need_the_data_of_any_task() {
+        EXPECT_ERROR(check(task("a", ""), "gates, gates: {a: folder}"), "how=together looks at training examples, and no task has any",
+                     "tasks.*.train");
+        check(task("a", ""), "gates, gates: {a: folder}, how: apart");
+        check(task("a", data) + task("b", ""), "gates, gates: {a: folder, b: folder}");
+        check(task("a", "") + task("b", data), "gates, gates: {a: folder}", "stages: [{name: s, tasks: [a]}]\n");
     }
     void one_of_no_weight_is_drawn_by_the_orders_that_do_not_look_at_it() {
         const std::string tasks = task("a", data) + task("b", data + ", weight: 0");
