@@ -104,6 +104,13 @@ class TestTrainedTasks : public QObject {
             check(tasks, variant, stops + "{dataset: w}}\nevaluation: {datasets: [{path: w}]}\n");
         }
         check(tasks, "gates", stops + "{}}\n");
+        const std::string scored = "evaluation: {datasets: [{path: w}]}\n";
+        EXPECT_ERROR(check(tasks, "gates", stops + "{dataset: w}}\n" + scored), "training.early_stopping.dataset names data sets of",
+                     "validation data alone", "tasks.*.validation");
+        EXPECT_ERROR(check(tasks, "gates", "training: {evaluate_every_steps: 2, evaluate_datasets: [w]}\n" + scored),
+                     "training.evaluate_datasets names data sets of evaluation.datasets", "leave it out");
+        check(tasks, "gates", stops + "{dataset: v}}\n" + scored);
+        check(tasks, "gates}, W: {method: dense", stops + "{dataset: w}, evaluate_datasets: [w]}\n" + scored);
     }
     void a_loss_on_tokens_trains_one_encoder() {
         const std::string two = task("a", data) + task("b", data), masked = "objective: {method: masked_language}\n";
