@@ -240,6 +240,12 @@ class TestRouterRun : public QObject {
         for (const Json& pilot : json.at("pilots")) x += pilot.at("x").get<double>();
         QVERIFY(std::abs(x) < 1e-4 && json.at("place").at("y").is_number());
         QCOMPARE(ask({"router", "list", run_->folder().string()}).exit_code, 0);
+        const std::string folder = model_folder().string();
+        QCOMPARE(ask({"router", "explain", folder, "a song of the guitar", "--task", "music", "--json"}).output, result.output);
+        const ChildResult unknown = ask({"router", "explain", folder, "a song", "--task", "musik"});
+        QCOMPARE(unknown.exit_code, 2);
+        QVERIFY2(unknown.last_lines.find("no task 'musik' in this model; did you mean 'music'?") != std::string::npos,
+                 unknown.last_lines.c_str());
     }
 
     void a_gate_is_removed_and_added_again_without_training() {
@@ -342,12 +348,6 @@ class TestRouterRun : public QObject {
         QVERIFY(read_file(folder / "router.json") == before && !fs::exists(folder / "gates/foreign"));
     }
 
-    void an_empty_domain_is_named() {
-        NEED_SHARED();
-        const RunDirectory run = make_run(experiment_text("", "music"));
-        const ChildResult result = execute(run);
-        QCOMPARE(result.exit_code, 4);
-        QVERIFY2(result.last_lines.find("task 'music' has no training examples") != std::string::npos, result.last_lines.c_str());
     void early_stopping_watches_the_validation_data_that_it_names() {
         NEED_SHARED();
         const fs::path alone = project_.path() / "alone_test";  // one document: every query finds it
@@ -371,6 +371,12 @@ class TestRouterRun : public QObject {
         QCOMPARE(scored, 2);
     }
 
+    void an_empty_domain_is_named() {
+        NEED_SHARED();
+        const RunDirectory run = make_run(experiment_text("", "music"));
+        const ChildResult result = execute(run);
+        QCOMPARE(result.exit_code, 4);
+        QVERIFY2(result.last_lines.find("task 'music' has no training examples") != std::string::npos, result.last_lines.c_str());
     }
 
     void gates_of_another_run_are_taken_up_as_they_are() {
