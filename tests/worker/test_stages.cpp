@@ -279,6 +279,18 @@ class TestStages : public QObject {
         QVERIFY2(again.exit_code == 0, again.last_lines.c_str());
         QCOMPARE(read_json(done.results() / "data_cube_report.json").dump(), whole.dump());
     }
+    void an_instruction_that_leaves_nothing_of_a_text_is_said() {
+        NEED_SHARED();
+        std::string text = experiment_text("{method: instruction}", "");
+        text.replace(text.find("fine: {type: retrieval,"), 23, "fine: {type: retrieval, instructions: {query: \"one two three four \"},");
+        std::vector<std::string> warnings;
+        for (const JournalEvent& event : events(run_text(text), "warning")) warnings.push_back(event.fields.at("message"));
+        const auto said = std::count_if(warnings.begin(), warnings.end(), [](const std::string& warning) {
+            return warning.find("'fine' (fine): the instruction 'one two three four ' takes all 6 tokens that are read of a query") !=
+                   std::string::npos;
+        });
+        QCOMPARE(said, std::ptrdiff_t{1});  // of the stage that cuts queries to 6
+    }
     void the_model_as_it_stands_judges_where_no_teacher_is_named() {
         NEED_SHARED();
         const RunDirectory done = run("{method: instruction}", ", mine: {negatives: 2}");
