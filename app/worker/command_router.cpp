@@ -87,13 +87,29 @@ int list(const RouterCommand& options) {
     return 0;
 }
 
+/// Of a run, or as its model's folder says.
+std::vector<Task> tasks_of(const RouterCommand& options, const EmbeddingModel& model) {
+    if (const auto run = find_run(options.model, options.project)) return read_tasks(whole_settings(*run).at("tasks"));
+    std::vector<Task> tasks;
+    for (const auto& [key, route] : model.routes) {
+        if (key.second != Role::query) continue;
+        Task task;
+        task.name = key.first;
+        task.query_instruction = route.instruction;
+        task.document_instruction = model.route(key.first, Role::document).instruction;
+        tasks.push_back(std::move(task));
+    }
+    return tasks;
+}
+
 int explain(const RouterCommand& options) {
     const auto model = open_folder_model(router_folder(options));
     Route route;
-    if (const auto run = find_run(options.model, options.project); run && !options.task.empty()) {
-        const auto tasks = read_tasks(whole_settings(*run).at("tasks"));
-        for (const Task& task : tasks)
-            if (task.name == parse_route(options.task, tasks).task) route.instruction = task.query_instruction;
+    if (!options.task.empty()) {
+        const std::vector<Task> tasks = tasks_of(options, *model);
+        const std::string name = parse_route(options.task, tasks).task;
+        route.instruction =
+            std::find_if(tasks.begin(), tasks.end(), [&](const Task& task) { return task.name == name; })->query_instruction;
     }
     const std::string_view text = options.text;
     print(model->router->explain(embed_texts(*model, {&text, 1}, route)[0]), options.json);

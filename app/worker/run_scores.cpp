@@ -13,6 +13,7 @@
 #include "machine.h"
 #include "model/compute.h"
 #include "plugin/loader.h"
+#include "stage_data.h"
 
 namespace faceter::worker {
 namespace {
@@ -101,7 +102,10 @@ void RunScores::analyse() {
                                 .run_folder = run_.run.folder(),
                                 .run = run_.settings,
                                 .training_sets = [this]() -> const std::vector<TrainingSet>& {
-                                    if (data_.training().empty()) data_.read_training();
+                                    if (data_.training().empty()) {
+                                        data_.read_training();
+                                        take_chosen(run_.run.folder() / "data", run_.settings, data_.training());
+                                    }
                                     return data_.training();
                                 },
                                 .evaluation = data_.evaluation(),

@@ -7,6 +7,7 @@
 
 #include "common/error.h"
 #include "common/printable.h"
+#include "common/strings.h"
 #include "eval/group_embedding.h"
 #include "model/accelerator.h"
 #include "model/compute.h"
@@ -36,10 +37,12 @@ Json step_event(const StepReport& report) {
     return event;
 }
 
+/// Of the tasks that batches are drawn from.
 void check_sets(const CurriculumContext& context, const Objective& objective) {
+    const bool by_weight = json_at<std::string>(context.settings, "method", "curriculum") == "task_aware";
     for (const TrainingSet* set : context.sets)
         for (const Task& task : context.tasks)
-            if (set->task == task.name) objective.check(*set);
+            if (set->task == task.name && (!by_weight || task.weight > 0)) objective.check(*set);
 }
 
 /// Of the epochs of a stage. Where each data set is cut into batches of its own, its last one may be short.
@@ -57,6 +60,30 @@ std::size_t most_steps_of(const CurriculumContext& context, const TrainingSettin
         }
     const std::size_t steps = drawn ? examples * epochs / size / accumulate : (batches * epochs + accumulate - 1) / accumulate;
     return std::max<std::size_t>(1, steps);
+}
+
+/// Where an instruction takes all tokens that are read of a side's texts, these are one and the same.
+void warn_of_full_lengths(const RunContext& run, const EmbeddingModel& model, const CurriculumContext& context,
+                          const TokenLengths& lengths) {
+    for (const TrainingSet* set : context.sets) {
+        const auto is_own = [&](const Task& task) { return task.name == set->task; };
+        if (std::none_of(context.tasks.begin(), context.tasks.end(), is_own)) continue;
+        for (const PairSide side : {PairSide::query, PairSide::positive}) {
+            const bool query = side == PairSide::query;
+            const std::size_t own = query ? lengths.query : lengths.document, length = own > 0 ? own : model.max_length;
+            const std::string instruction = route_of(model, *set, side).instruction;
+            std::vector<std::int32_t> ids;
+            model.tokenizer->encode(instruction, 0, ids);
+            if (instruction.empty() || ids.size() < length) continue;
+            run.warn(
+                fmt::format("training data '{}' ({}): the instruction {} takes all {} tokens that are read of {}, so that nothing of a "
+                            "text behind it is; raise {}, or shorten the instruction",
+                            set->name, set->task, faceter::quoted(instruction, 60), length, query ? "a query" : "a document",
+                            own == 0 ? "max_length"
+                            : query  ? "training.query_length"
+                                     : "training.document_length"));
+        }
+    }
 }
 
 std::string phase_of(const Stage& stage) { return stage.name == "train" ? "train" : "train " + stage.name; }
@@ -138,6 +165,7 @@ bool RunTraining::train_stage(std::size_t index, const PlannedStage& planned, co
     run_.journal->phase("plan batches");
     const auto curriculum = curriculum_of(planned, context, batcher);
     check_sets(context, *objective);
+    warn_of_full_lengths(run_, model_, context, training.lengths);
     const fs::path kept = run_.run.folder() / objective->kept_as();
     if (const std::string message = objective->attach(model_, training.seed, kept); !message.empty())
         run_.journal->event("objective", {{"stage", index}, {"message", message}});

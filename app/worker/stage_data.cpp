@@ -8,6 +8,7 @@
 #include "common/error.h"
 #include "common/hash.h"
 #include "common/untrusted_json.h"
+#include "experiment/recipes.h"
 #include "train/process_group.h"
 
 namespace faceter::worker {
@@ -48,6 +49,16 @@ void take_lines(const std::string& lines, const std::string& file, TrainingSet& 
     replace_negatives(set, negatives);
 }
 
+std::string file_name(std::size_t part, bool mining, std::size_t set) {
+    return fmt::format("stage-{}-{}-{}.jsonl", part, mining ? "mine" : "filter", set);
+}
+
+void take_file(const fs::path& file, TrainingSet& set) {
+    const std::string lines = read_file(file, largest_file);
+    take_lines(lines, file.string(), set);
+    set.fingerprint = hash128(set.fingerprint + lines).hex();
+}
+
 MiningSettings mining_settings(const Json& settings) {
     MiningSettings mining;
     mining.negatives = json_at<std::size_t>(settings, "negatives", "mine");
@@ -84,8 +95,7 @@ void StageData::choose(const Json& settings, bool mining, const fs::path& file, 
     reports_.chosen(mining ? "mine" : "filter", set, tally);
 }
 
-void StageData::apply(const Json& settings, bool mining, const std::string& stem, TrainingSet& set, Teachers& teachers) const {
-    const fs::path file = folder_ / (stem + ".jsonl");
+void StageData::apply(const Json& settings, bool mining, const fs::path& file, TrainingSet& set, Teachers& teachers) const {
     const bool is_root = group_.rank() == 0;
     if (text_of_root(group_, is_root && fs::exists(file) ? "chosen" : "") != "chosen") {
         reports_.phase(fmt::format("{} {}", mining ? "mine negatives of" : "filter", set.name));
@@ -93,9 +103,7 @@ void StageData::apply(const Json& settings, bool mining, const std::string& stem
         if (is_root) choose(settings, mining, file, set, judge);
         is_root ? judge.let_go() : judge.serve();
     }
-    const std::string lines = read_file(file, largest_file);
-    take_lines(lines, file.string(), set);
-    set.fingerprint = hash128(set.fingerprint + lines).hex();
+    take_file(file, set);
 }
 
 void StageData::prepare(const PlannedStage& planned, std::vector<TrainingSet>& sets) const {
@@ -103,9 +111,21 @@ void StageData::prepare(const PlannedStage& planned, std::vector<TrainingSet>& s
     for (std::size_t s = 0; s < sets.size(); ++s) {
         const auto& tasks = planned.recipe_tasks;
         if (!tasks.empty() && std::find(tasks.begin(), tasks.end(), sets[s].task) == tasks.end()) continue;
-        if (planned.filter.is_object()) apply(planned.filter, false, fmt::format("stage-{}-filter-{}", planned.part, s), sets[s], teachers);
-        if (planned.mine.is_object()) apply(planned.mine, true, fmt::format("stage-{}-mine-{}", planned.part, s), sets[s], teachers);
+        const auto file = [&](bool mining) { return folder_ / file_name(planned.part, mining, s); };
+        if (planned.filter.is_object()) apply(planned.filter, false, file(false), sets[s], teachers);
+        if (planned.mine.is_object()) apply(planned.mine, true, file(true), sets[s], teachers);
     }
+}
+
+void take_chosen(const fs::path& folder, const Json& settings, std::vector<TrainingSet>& sets) {
+    const std::vector<Json> recipes = recipes_of(settings);
+    for (std::size_t part = 0; part < recipes.size(); ++part)
+        for (std::size_t s = 0; s < sets.size(); ++s)
+            for (const bool mining : {false, true}) {
+                const fs::path file = folder / file_name(part, mining, s);
+                const bool chosen = trains(recipes[part], sets[s].task) && recipes[part].at(mining ? "mine" : "filter").is_object();
+                if (chosen && fs::exists(file)) take_file(file, sets[s]);
+            }
 }
 
 }  // namespace faceter::worker

@@ -29,7 +29,7 @@ class StageData {
   private:
     using Teachers = std::map<std::string, std::unique_ptr<ModelTeacher>>;
     ModelTeacher& teacher(const Json& settings, Teachers& teachers) const;
-    void apply(const Json& settings, bool mining, const std::string& stem, TrainingSet& set, Teachers& teachers) const;
+    void apply(const Json& settings, bool mining, const fs::path& file, TrainingSet& set, Teachers& teachers) const;
     void choose(const Json& settings, bool mining, const fs::path& file, TrainingSet set, ModelTeacher& teacher) const;
     fs::path folder_;
     const EmbeddingModel& model_;
@@ -37,5 +37,9 @@ class StageData {
     ProcessGroup& group_;
     Reports reports_;
 };
+
+/// What the stages of a run have chosen of its sets as they are read, from the same files: as its training left them. `settings`: the
+/// run's.
+void take_chosen(const fs::path& folder, const Json& settings, std::vector<TrainingSet>& sets);
 
 }  // namespace faceter::worker

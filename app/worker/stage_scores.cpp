@@ -46,11 +46,13 @@ void StageScores::check(const PlannedStage& planned) const {
 }
 
 double StageScores::evaluate(const PlannedStage& planned, std::size_t index, std::int64_t step) {
-    return planned.stage.adapter >= 0 ? evaluate_adapter(planned.stage, index, step) : evaluate_all(planned, index, step);
+    return planned.stage.adapter >= 0 ? evaluate_adapter(planned, index, step) : evaluate_all(planned, index, step);
 }
 
-/// The mean score of the stage's own validation data through its adapter. Documents that it leaves as they are are embedded once.
-double StageScores::evaluate_adapter(const Stage& stage, std::size_t index, std::int64_t step) {
+/// The mean score of the stage's own validation data through its adapter, or that of the one that is watched, where it is among them.
+/// Documents that it leaves as they are are embedded once.
+double StageScores::evaluate_adapter(const PlannedStage& planned, std::size_t index, std::int64_t step) {
+    const Stage& stage = planned.stage;
     if (!adapter_embedder_) adapter_embedder_ = std::make_unique<CachedEmbedder>(model_);
     adapter_embedder_->share_work(*run_.group);
     const Path trained = Path::of_adapter(stage.adapter);
@@ -70,7 +72,8 @@ double StageScores::evaluate_adapter(const Stage& stage, std::size_t index, std:
     if (run_.scores_in_bf16()) event["compute"] = "bf16";
     run_.journal->event("evaluation", event);
     run_.journal->phase("train " + stage.name);
-    return sum / static_cast<double>(scores.size());
+    const std::string watched = watched_by(planned);
+    return scores.contains(watched) ? scores.at(watched).get<double>() : sum / static_cast<double>(scores.size());
 }
 
 double StageScores::evaluate_all(const PlannedStage& planned, std::size_t index, std::int64_t step) const {

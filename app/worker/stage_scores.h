@@ -21,7 +21,7 @@ class StageScores {
 
   private:
     double evaluate_all(const PlannedStage& planned, std::size_t index, std::int64_t step) const;
-    double evaluate_adapter(const Stage& stage, std::size_t index, std::int64_t step);
+    double evaluate_adapter(const PlannedStage& planned, std::size_t index, std::int64_t step);
     std::vector<const EvaluationSet*> scored(const PlannedStage& planned) const;
     const RunContext& run_;
     const RunData& data_;

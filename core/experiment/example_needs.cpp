@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <span>
 
 #include "common/error.h"
 #include "common/strings.h"
@@ -41,8 +42,8 @@ std::string name_of(const Json& entry) {
     return json_or<std::string>(entry, "source", "", "data entry");
 }
 
-/// Some stage of the run mines hard negatives for the task.
-bool is_mined(const std::vector<Json>& recipes, const std::string& task) {
+/// One of these stages mines hard negatives for the task.
+bool is_mined(std::span<const Json> recipes, const std::string& task) {
     return std::any_of(recipes.begin(), recipes.end(), [&](const Json& recipe) {
         const Json& mine = recipe.at("mine");
         return trains(recipe, task) && mine.is_object() && !json_at<bool>(mine, "filter_given", "mine");
@@ -55,13 +56,14 @@ class Check {
 
     void run(const Json& settings) {
         const std::vector<Json> recipes = recipes_of(settings);
-        for (const Json& recipe : recipes) {
-            const auto method = json_at<std::string>(recipe.at("objective"), "method", "objective");
+        for (std::size_t i = 0; i < recipes.size(); ++i) {
+            const auto method = json_at<std::string>(recipes[i].at("objective"), "method", "objective");
             const Catalogue::Entry* objective = catalogue_.find(ExtensionKind::objective, method);
             for (const auto& [name, task] : settings.at("tasks").items())
-                if (objective && trains_on(recipe, name, task)) {
-                    check_task(objective->extension, name, task, is_mined(recipes, name));
-                    check_lone_pairs(objective->extension, recipe, name, task, is_mined(recipes, name));
+                if (objective && trains_on(recipes[i], name, task)) {
+                    const bool mined = is_mined({recipes.data(), i + 1}, name);  // by now; a later stage does so too late
+                    check_task(objective->extension, name, task, mined);
+                    check_lone_pairs(objective->extension, recipes[i], name, task, mined);
                 }
         }
         for (const auto& [name, task] : settings.at("tasks").items()) check_noise(name, task);
@@ -139,6 +141,10 @@ class Check {
             return "learns from scores, and these data have none; give each example 'scores', the positive's first, or have a teacher "
                    "write them (faceter data score)" +
                    others(LearnsFrom::positives);
+        if (what == LearnsFrom::scores && mined)
+            return "learns from scores, and the negatives that a stage mines for these data have none; have them mined and scored before "
+                   "(faceter data mine, then faceter data score), and leave mine out" +
+                   others(LearnsFrom::negatives);
         if (from_negatives && !mined && none_is(entry, has_negatives))
             return "compares each positive with hard negatives, and these data have none; give them 'negatives', or have them mined "
                    "(faceter data mine, or mine in stages)" +

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
+#include "common/file_name.h"
 #include "common/strings.h"
 
 namespace faceter {
@@ -77,12 +79,15 @@ bool is_like(std::string_view pattern, std::string_view text) {
 }
 
 KnownNames::KnownNames(const Field& field, const Json& method, const Json& tasks) {
+    std::map<std::string, std::string> form_of;  // of the name that a folder was found for first
     for (const std::string& form : field.names) {
         if (form == any_pattern)
             patterns_ = true;
         else
-            for (std::string& name : expanded(form, method, tasks))
+            for (std::string& name : expanded(form, method, tasks)) {
+                if (form_of.emplace(safe_file_name(name), form).first->second != form) met_ = name;
                 (name.ends_with(any_number) ? counted_ : names_).push_back(std::move(name));
+            }
     }
     for (const auto& [name, task] : tasks.items())
         for (const char* side : {"query", "document"})

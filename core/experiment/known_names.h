@@ -22,6 +22,8 @@ class KnownNames {
     std::string why_not(const std::string& name) const;
     /// How many there are, of those that are counted out.
     std::size_t size() const { return names_.size(); }
+    /// One that is kept in the folder of another form's name; empty: none is.
+    const std::string& met() const { return met_; }
 
   private:
     bool is_counted(const std::string& name) const;
@@ -29,6 +31,7 @@ class KnownNames {
 
     std::vector<std::string> names_, counted_;  ///< counted: with <number> at the end
     std::vector<std::string> instructions_;
+    std::string met_;
     bool patterns_ = false;
 };
 

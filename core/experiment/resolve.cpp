@@ -222,6 +222,7 @@ class Resolver {
         for (const Field& field : entry->extension.schema.fields) {
             above_another(field, settled, *node, where);
             unknown_names(field, settled, *node, where);
+            names_of_two(field, settled, *node, where);
         }
         needed_by_itself(entry->extension.schema, settled, *node, where);
         return settled;
@@ -268,6 +269,16 @@ class Resolver {
                     fmt::format("{}.{} names all that there are ({}): {}", where, field.key, join(seen, ", "), field.not_all));
         if (value.is_object())
             for (const auto& [name, item] : value.items()) check(own ? own->find(name) : nullptr, name);
+    }
+
+    /// A task may be called as something is that the method makes beside the tasks' own.
+    void names_of_two(const Field& field, const Json& method, const YamlNode& node, const std::string& where) {
+        if (field.names.size() < 2 || !settings_["tasks"].is_object() || names_are_swept(field, method, where)) return;
+        const std::string name = KnownNames(field, method, settings_["tasks"]).met();
+        if (!name.empty())
+            problem(&node, fmt::format("{}: two of what {} may name would be called {}, or be kept in one folder, a task among them; give "
+                                       "the task another name",
+                                       where, field.key, faceter::quoted(name)));
     }
 
     /// Another setting is swept whose items are among what this one may name.

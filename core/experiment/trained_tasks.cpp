@@ -16,14 +16,21 @@ bool is_alone(const Training& training, const Json& variant) { return training.a
 
 class Check {
   public:
-    Check(const ResolvedRun& run, const Extension& variant, const Catalogue& catalogue, const std::string& file)
-        : run_(run), training_(variant.training), catalogue_(catalogue), file_(file), tasks_(run.settings.at("tasks")) {}
+    /// `validated`: no run of the experiment is scored on evaluation.datasets during training.
+    Check(const ResolvedRun& run, const Extension& variant, const Catalogue& catalogue, const std::string& file, bool validated)
+        : run_(run),
+          training_(variant.training),
+          catalogue_(catalogue),
+          file_(file),
+          tasks_(run.settings.at("tasks")),
+          validated_(validated) {}
 
     void part(const Json& recipe) {
         const auto name = json_or<std::string>(recipe, "name", "", "stages");
         place_ = name.empty() ? "" : fmt::format(" in stage '{}'", name);
         tokens(recipe);
         watched(recipe);
+        if (validated_) not_watched(recipe);
         const bool alone = is_alone(training_, run_.settings.at("variant"));
         const bool named = !recipe.at("tasks").empty();
         bool any = false;
@@ -46,6 +53,7 @@ class Check {
                 "{}: variant '{}' ({}) has nothing to train on{}: no task has training data and, where batches are drawn by weight, one "
                 "above 0; add data sets under tasks.*.train",
                 file_, run_.variant, run_.method, place_);
+        require_any_data();
     }
 
   private:
@@ -71,12 +79,24 @@ class Check {
     void refuse_trained_anyway(const std::string& task) const {
         for (const TrainedAnyway& one : training_.anyway) {
             const std::vector<std::string> meant = meant_by(one);
-            if (std::find(meant.begin(), meant.end(), task) == meant.end() || meant.size() < one.several || !is_on(one.setting)) continue;
+            if (one.several == 0 || meant.size() < one.several || !is_on(one.setting)) continue;
+            if (std::find(meant.begin(), meant.end(), task) == meant.end()) continue;
             throw settings_error(
                 "{}: variant '{}' ({}) takes up what {} has for task {}, but {} trains on its data as well{}, and there are none; give it "
                 "data under tasks.{}.train, or do without {}",
                 file_, run_.variant, run_.method, training_.given, faceter::quoted(task), one.setting, place_, task, one.setting);
         }
+    }
+
+    /// Of no task by name (several = 0): what is made when the training is over, of the data of any.
+    void require_any_data() const {
+        const bool any = std::any_of(tasks_.begin(), tasks_.end(), [](const Json& task) { return !task.at("train").empty(); });
+        for (const TrainedAnyway& one : training_.anyway)
+            if (one.several == 0 && !any && is_on(one.setting))
+                throw settings_error(
+                    "{}: variant '{}' ({}): {} looks at training examples, and no task has any; give some under tasks.*.train, or another "
+                    "value in its place",
+                    file_, run_.variant, run_.method, one.setting);
     }
 
     void refuse_alone(const std::string& task, const Json& settings) const {
@@ -96,9 +116,7 @@ class Check {
         const auto name = json_at<std::string>(training.at("early_stopping"), "dataset", "early_stopping");
         bool any = false;
         for (const Json& entry : json_or<Json>(run_.settings.at("evaluation"), "datasets", Json::array(), "evaluation")) {
-            DataRequest request;
-            request.settings = entry;
-            const std::string set = DataEntry(request).set_name();
+            const std::string set = name_of(entry);
             any =
                 any || ((chosen.empty() || std::find(chosen.begin(), chosen.end(), set) != chosen.end()) && (name.empty() || set == name));
         }
@@ -108,6 +126,28 @@ class Check {
                 "there; "
                 "add one, or leave early_stopping out",
                 file_, run_.variant, run_.method, place_, name.empty() ? "none is" : fmt::format("{} is not", faceter::quoted(name)));
+    }
+
+    static std::string name_of(const Json& entry) {
+        DataRequest request;
+        request.settings = entry;
+        return DataEntry(request).set_name();
+    }
+
+    /// What names data sets of evaluation.datasets, where validation data alone are scored.
+    void not_watched(const Json& recipe) const {
+        const Json training = training_of(recipe), early = training.at("early_stopping");
+        const auto name = early.is_object() ? json_at<std::string>(early, "dataset", "early_stopping") : "";
+        bool held_out = name.empty();
+        for (const auto& [task, settings] : tasks_.items())
+            for (const Json& entry : json_or<Json>(settings, "validation", Json::array(), "tasks"))
+                held_out = held_out || (trains(recipe, task) && name_of(entry) == name);
+        if (held_out && training.at("evaluate_datasets").empty()) return;
+        throw settings_error(
+            "{}: training.{} names data sets of evaluation.datasets{}, and variant '{}' ({}) is scored on its tasks' validation data alone "
+            "while it is trained; {}",
+            file_, held_out ? "evaluate_datasets" : "early_stopping.dataset", place_, run_.variant, run_.method,
+            held_out ? "leave it out" : "name one of these (tasks.*.validation), or none");
     }
 
     void tokens(const Json& recipe) const {
@@ -126,17 +166,28 @@ class Check {
     const Catalogue& catalogue_;
     const std::string& file_;
     const Json& tasks_;
+    bool validated_;
     std::string place_;  ///< " in stage 'x'"
 };
+
+const Extension* trained_variant(const ResolvedRun& run, const Catalogue& catalogue) {
+    const Catalogue::Entry* variant = catalogue.find(ExtensionKind::variant, run.method);
+    return variant && variant->extension.training.what != Training::What::nothing ? &variant->extension : nullptr;
+}
 
 }  // namespace
 
 void check_trained_tasks(const Experiment& experiment, const Catalogue& catalogue) {
     const std::string file = experiment.file().string();
-    for (const ResolvedRun& run : experiment.runs()) {
-        const Catalogue::Entry* variant = catalogue.find(ExtensionKind::variant, run.method);
-        if (!variant || variant->extension.training.what == Training::What::nothing) continue;
-        Check check(run, variant->extension, catalogue, file);
+    const auto& runs = experiment.runs();
+    const bool validated = std::all_of(runs.begin(), runs.end(), [&](const ResolvedRun& run) {
+        const Extension* variant = trained_variant(run, catalogue);
+        return !variant || variant->training.validated;
+    });
+    for (const ResolvedRun& run : runs) {
+        const Extension* variant = trained_variant(run, catalogue);
+        if (!variant) continue;
+        Check check(run, *variant, catalogue, file, validated);
         for (const Json& recipe : recipes_of(run.settings)) check.part(recipe);
     }
 }

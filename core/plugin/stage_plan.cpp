@@ -116,9 +116,11 @@ std::unique_ptr<Curriculum> curriculum_of(const PlannedStage& planned, const Cur
     const auto budget = json_or<double>(planned.settings.at("training"), "batch_tokens", 0, "training");
     if (budget <= 0) return curriculum;
     constexpr std::int64_t so_wide_that_only_tokens_count = std::int64_t{1} << 40;
-    return within_tokens(std::move(curriculum), context.batch_size, budget, [&batcher](std::span<const ExampleReference> items) {
+    const TrainingSettings training = planned.training();
+    const auto tokens_of = [&batcher](std::span<const ExampleReference> items) {
         return batcher.work_of(items, {}, so_wide_that_only_tokens_count);
-    });
+    };
+    return within_tokens(std::move(curriculum), context.batch_size, budget, tokens_of, training.steps > 0 ? 1 : training.epochs);
 }
 
 }  // namespace faceter

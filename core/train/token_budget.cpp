@@ -50,12 +50,14 @@ BatchPlan part_of(const BatchPlan& plan, std::size_t begin, std::size_t end) {
 
 class WithinTokens final : public Curriculum {
   public:
-    WithinTokens(std::unique_ptr<Curriculum> whole, std::int64_t batch_size, double budget, PairTokens tokens_of)
+    WithinTokens(std::unique_ptr<Curriculum> whole, std::int64_t batch_size, double budget, PairTokens tokens_of, std::int64_t epochs)
         : whole_(std::move(whole)), budget_(budget), tokens_of_(std::move(tokens_of)) {
         const Json begin = whole_->state();
         const std::int64_t planned = whole_->num_batches(),
-                           plans = planned > 0 ? planned : std::max<std::int64_t>(1, num_examples() / batch_size);
-        for (std::int64_t i = 0; i < plans; ++i) num_batches_ += static_cast<std::int64_t>(parts_of(whole_->next()).size());
+                           plans = planned > 0 ? planned * epochs : std::max<std::int64_t>(1, num_examples() * epochs / batch_size);
+        std::int64_t parts = 0;
+        for (std::int64_t i = 0; i < plans; ++i) parts += static_cast<std::int64_t>(parts_of(whole_->next()).size());
+        num_batches_ = (parts + epochs - 1) / epochs;
         whole_->restore(begin);
     }
 
@@ -100,8 +102,9 @@ class WithinTokens final : public Curriculum {
 
 }  // namespace
 
-std::unique_ptr<Curriculum> within_tokens(std::unique_ptr<Curriculum> whole, std::int64_t batch_size, double budget, PairTokens tokens_of) {
-    return std::make_unique<WithinTokens>(std::move(whole), batch_size, budget, std::move(tokens_of));
+std::unique_ptr<Curriculum> within_tokens(std::unique_ptr<Curriculum> whole, std::int64_t batch_size, double budget, PairTokens tokens_of,
+                                          std::int64_t epochs) {
+    return std::make_unique<WithinTokens>(std::move(whole), batch_size, budget, std::move(tokens_of), epochs);
 }
 
 }  // namespace faceter

@@ -12,8 +12,9 @@ namespace faceter {
 using PairTokens = std::function<std::vector<double>(std::span<const ExampleReference>)>;
 
 /// The batches of another curriculum, those of more than `budget` tokens cut into as few of about the same size as keep within it; a pair
-/// that is longer is a batch of its own. What is cut apart are no negatives of one another. An epoch's batches are counted by walking
-/// through one of them.
-std::unique_ptr<Curriculum> within_tokens(std::unique_ptr<Curriculum> whole, std::int64_t batch_size, double budget, PairTokens tokens_of);
+/// that is longer is a batch of its own. What is cut apart are no negatives of one another. Batches are counted by walking through all
+/// `epochs`, which are cut differently: num_batches() is their mean, rounded up, so that no pair of the last one is left out.
+std::unique_ptr<Curriculum> within_tokens(std::unique_ptr<Curriculum> whole, std::int64_t batch_size, double budget, PairTokens tokens_of,
+                                          std::int64_t epochs = 1);
 
 }  // namespace faceter

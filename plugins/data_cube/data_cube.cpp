@@ -1,6 +1,6 @@
 #include <ATen/ATen.h>
 
-#include <map>
+#include <algorithm>
 #include <numeric>
 
 #include "common/error.h"
@@ -112,10 +112,9 @@ class Report final : public Analysis {
     /// Where noise was injected into the training data.
     static void describe_noise_of(const std::vector<TaskFit>& fits, const Plan* plan, const AnalysisContext& context,
                                   AnalysisResult& result) {
-        std::map<std::string, std::vector<char>> noisy;
-        for (const TrainingSet& set : context.training_sets())
-            if (auto of_set = noisy_examples(set); !of_set.empty()) noisy.emplace(set.name, std::move(of_set));
-        if (noisy.empty()) return;
+        std::vector<std::vector<char>> noisy;
+        for (const TrainingSet& set : context.training_sets()) noisy.push_back(noisy_examples(set));
+        if (std::all_of(noisy.begin(), noisy.end(), [](const std::vector<char>& of_set) { return of_set.empty(); })) return;
         const auto found = find_noise(fits, noisy, plan);
         result.result["noise"] = noise_json(found);
         result.tables.emplace_back("data_cube_noise", noise_table(found, context.run_name));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 namespace faceter::data_cube {
 namespace {
@@ -14,10 +15,10 @@ Cell of_share(std::size_t part, std::size_t whole) {
     return whole == 0 ? Cell() : Cell::of(100 * static_cast<double>(part) / static_cast<double>(whole));
 }
 
-/// What the plan's mask took of a task, and how much of that is noise.
-void add_mask(const Plan& plan, const std::vector<char>& noisy, NoiseFound& found) {
+/// What the plan's mask took of a task, the `number`th of its name, and how much of that is noise.
+void add_mask(const Plan& plan, const std::vector<char>& noisy, std::size_t number, NoiseFound& found) {
     for (std::uint32_t t = 0; t < plan.tasks().size(); ++t) {
-        if (plan.tasks()[t].name != found.task || plan.tasks()[t].phi.size() != noisy.size()) continue;
+        if (plan.tasks()[t].name != found.task || number-- > 0 || plan.tasks()[t].phi.size() != noisy.size()) continue;
         found.planned = true;
         for (std::uint32_t i = 0; i < noisy.size(); ++i) {
             found.noisy_in_all += noisy[i];
@@ -69,21 +70,22 @@ double separation(const TaskDifficulty& task, const std::vector<char>& noisy) {
     return below > 0 && others > 0 ? more_difficult / (below * others) : std::numeric_limits<double>::quiet_NaN();
 }
 
-std::vector<NoiseFound> find_noise(const std::vector<TaskFit>& fits, const std::map<std::string, std::vector<char>>& noisy,
-                                   const Plan* plan) {
+std::vector<NoiseFound> find_noise(const std::vector<TaskFit>& fits, const std::vector<std::vector<char>>& noisy, const Plan* plan) {
     std::vector<NoiseFound> all;
-    for (const TaskFit& fit : fits) {
-        const auto of_task = noisy.find(fit.name);
-        if (of_task == noisy.end()) continue;
+    std::map<std::string, std::size_t> of_name;
+    for (std::size_t f = 0; f < fits.size(); ++f) {
+        const TaskFit& fit = fits[f];
+        const std::size_t number = of_name[fit.name]++;
+        if (noisy[f].empty()) continue;
         std::vector<char> measured;
-        for (const std::uint32_t example : fit.examples) measured.push_back(of_task->second.at(example));
+        for (const std::uint32_t example : fit.examples) measured.push_back(noisy[f].at(example));
         NoiseFound found;
         found.task = fit.name;
         found.examples = measured.size();
         found.noisy = static_cast<std::size_t>(std::count(measured.begin(), measured.end(), 1));
         found.before = separation(fit.before, measured);
         found.after = separation(fit.after, measured);
-        if (plan) add_mask(*plan, of_task->second, found);
+        if (plan) add_mask(*plan, noisy[f], number, found);
         all.push_back(std::move(found));
     }
     return all;

@@ -1,5 +1,4 @@
 #pragma once
-#include <map>
 #include <string>
 #include <vector>
 
@@ -22,9 +21,9 @@ struct NoiseFound {
 /// all, 0.5 is chance. Equal ones count half; what has no negative or is not finite is left out. NaN: one of the kinds is missing.
 double separation(const TaskDifficulty& task, const std::vector<char>& noisy);
 
-/// `noisy`: by task, of all of its examples; tasks that have none are left out. `plan`: null where the run has none.
-std::vector<NoiseFound> find_noise(const std::vector<TaskFit>& fits, const std::map<std::string, std::vector<char>>& noisy,
-                                   const Plan* plan);
+/// `noisy`: for each of `fits`, of all of its task's examples; tasks that have none (empty) are left out. Tasks of one name stand in the
+/// plan's order. `plan`: null where the run has none.
+std::vector<NoiseFound> find_noise(const std::vector<TaskFit>& fits, const std::vector<std::vector<char>>& noisy, const Plan* plan);
 /// Over all tasks; a task's separation counts as often as it has noisy examples.
 NoiseFound all_noise(const std::vector<NoiseFound>& tasks);
 Table noise_table(const std::vector<NoiseFound>& tasks, const std::string& run);

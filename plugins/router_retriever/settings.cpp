@@ -3,6 +3,8 @@
 namespace faceter {
 namespace {
 
+constexpr std::size_t any_data = 0;  ///< TrainedAnyway::several: no task by name, but some examples of any
+
 /// Of the variant's router; the study varies them.
 std::vector<Field> router_fields() {
     return {
@@ -13,7 +15,7 @@ std::vector<Field> router_fields() {
             .needs("fixed", "fixed_gate", "the gate that every query gets, a task's name, multi-task, or base for none")
             .from("RouterRetriever, section Baselines"),
         text("fixed_gate", "", "The gate of router: fixed; 'base' for none.")
-            .naming({"base", "<task>", "multi-task<several of task but single_gates>",
+            .naming({"base", "<task>", "multi-task<several of task but single_gates><if multi_task>",
                      "multi-task of <parts of task but single_gates><if multi_task_curve>", "<task but single_gates> of <training_sizes>"},
                     "router=fixed"),
         integer("clusters", 1, "Pilot embeddings of a domain and gate: k of k-means.")
@@ -98,7 +100,11 @@ Extension variant() {
              {{"multi_task", "single_gates", /*of_them=*/false, /*several=*/2},
               {"multi_task_curve", "single_gates", /*of_them=*/false, /*several=*/3},
               {"training_sizes", "single_gates"},
-              {"budget=equal_total", "single_gates", /*of_them=*/true}},
+              {"budget=equal_total", "single_gates", /*of_them=*/true},
+              {"router=pilot", "", /*of_them=*/false, any_data},
+              {"router=expert_classifier", "", /*of_them=*/false, any_data},
+              {"router=classification_head", "", /*of_them=*/false, any_data},
+              {"router=dataset", "", /*of_them=*/false, any_data}},
              /*validated=*/true}};
 }
 

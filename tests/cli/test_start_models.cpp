@@ -270,6 +270,16 @@ class TestStartModels : public QObject {
         for (const std::string& right : {fixed + "multi-task", fixed + "multi-task of 2, multi_task_curve: true",
                                          fixed + "law of 5, training_sizes: [5]", std::string("budget: equal_total, single_gates: [law]")})
             QCOMPARE(of_three(right).code, 0);
+        const auto beside_a_task = [&](const std::string& name, const std::string& settings) {
+            const std::string task = "tasks." + name + ".";
+            return check(model, "router_retriever" + settings,
+                         {"--set", task + "type=retrieval", "--set", task + "train=[{source: file, path: pairs.jsonl}]"});
+        };
+        HAS(beside_a_task("multi-task", "").err, "two of what fixed_gate may name would be called 'multi-task'");
+        HAS(beside_a_task("retrieval-of-5", ", training_sizes: [5]").err, "be kept in one folder, a task among them");
+        HAS(beside_a_task("base", "").err, "would be called 'base'");
+        QCOMPARE(beside_a_task("multi-task", ", multi_task: false").code, 0);
+        QCOMPARE(beside_a_task("retrieval-of-5", ", training_sizes: [6, 6]").code, 0);
         QCOMPARE(check(model, "mote, experts: {retrieval.query: a, '*': b}").code, 0);
         QCOMPARE(check(model, "token_routed_moe, top_k: 4").code, 0);
     }

@@ -76,7 +76,7 @@ class TestNoiseReport : public QObject {
         settings.noise_quantile = 0.25;
         const TaskDifficulty task = task_of("t", phi);
         const Plan plan({task}, {0}, settings);
-        const auto found = find_noise({fit_of(task, task, {0, 4, 9})}, {{"t", noisy}}, &plan);
+        const auto found = find_noise({fit_of(task, task, {0, 4, 9})}, {noisy}, &plan);
         QCOMPARE(found.size(), std::size_t{1});
         QVERIFY(found[0].planned);
         std::size_t masked = 0, masked_noisy = 0;
@@ -90,10 +90,24 @@ class TestNoiseReport : public QObject {
         QCOMPARE(found[0].examples, std::size_t{3});
         QCOMPARE(found[0].noisy, std::size_t{2});
     }
+    void data_sets_of_one_name_are_told_apart() {
+        const TaskDifficulty small = task_of("t", {0.1F, 0.9F}), large = task_of("t", {0.9F, 0.2F, 0.1F, 0.5F});
+        PlanSettings settings;
+        settings.noise_quantile = 0.5;
+        const Plan plan({small, large}, {0, 1}, settings);
+        const auto found = find_noise({fit_of(small, small, {0, 1}), fit_of(large, large, {0, 1, 2, 3})}, {{}, {0, 1, 1, 0}}, &plan);
+        QCOMPARE(found.size(), std::size_t{1});
+        QCOMPARE(found[0].examples, std::size_t{4});
+        QCOMPARE(found[0].masked_noisy, std::size_t{2});
+        const auto both = find_noise({fit_of(small, small, {0, 1}), fit_of(large, large, {0, 1, 2, 3})}, {{1, 0}, {0, 1, 1, 0}}, &plan);
+        QCOMPARE(both.size(), std::size_t{2});
+        QCOMPARE(both[0].masked, std::size_t{1});
+        QCOMPARE(both[1].masked, std::size_t{2});
+    }
     void tasks_without_noise_are_left_out_and_the_others_add_up() {
         const TaskDifficulty a = task_of("a", {0.1F, 0.2F, 0.8F}), b = task_of("b", {0.9F, 0.2F, 0.1F}), c = task_of("c", {0.5F});
-        const auto found = find_noise({fit_of(a, a, {0, 1, 2}), fit_of(b, a, {0, 1, 2}), fit_of(c, c, {0})},
-                                      {{"a", {1, 1, 0}}, {"b", {1, 0, 0}}}, nullptr);
+        const auto found =
+            find_noise({fit_of(a, a, {0, 1, 2}), fit_of(b, a, {0, 1, 2}), fit_of(c, c, {0})}, {{1, 1, 0}, {1, 0, 0}, {}}, nullptr);
         QCOMPARE(found.size(), std::size_t{2});
         const NoiseFound all = all_noise(found);
         QCOMPARE(all.examples, std::size_t{6});

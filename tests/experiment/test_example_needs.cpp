@@ -109,6 +109,13 @@ class TestExampleNeeds : public QObject {
         check(entry(pairs), "by_negatives", "stages: [{name: a, mine: {teacher: minilm}}]\n");
         EXPECT_ERROR(check(entry(pairs), "by_negatives", "stages: [{name: a, mine: {teacher: minilm, filter_given: true}}]\n"),
                      "hard negatives");
+        const std::string mine = "{name: b, mine: {teacher: minilm}}";
+        EXPECT_ERROR(check(entry(pairs), "by_negatives", "stages: [{name: a}, " + mine + "]\n"), "hard negatives");  // too late
+        check(entry(pairs), "infonce", "stages: [" + mine + ", {name: c, objective: {method: by_negatives}}]\n");
+        const std::string taught = file("taught.jsonl", R"({"query": "q", "document": "d", "negatives": ["n"], "scores": [2, 1]})");
+        EXPECT_ERROR(check(entry(taught), "by_scores", "stages: [" + mine + "]\n"), "a stage mines for these data have none",
+                     "faceter data score", "by_negatives");
+        check(entry(taught), "by_scores", "stages: [{name: a}, {name: b, objective: {method: infonce}, mine: {teacher: minilm}}]\n");
         check(entry("/nowhere.jsonl"), "by_order");
         check(entry(file("broken.jsonl", "{\"query\"")), "by_order");
     }

@@ -23,7 +23,10 @@ Catalogue catalogue() {
     add("gates", {Training::What::adapters,
                   "always",
                   "gates",
-                  {{"joint", "single", /*of_them=*/false, /*several=*/2}, {"sizes", "single"}, {"how=apart", "single", /*of_them=*/true}},
+                  {{"joint", "single", /*of_them=*/false, /*several=*/2},
+                   {"sizes", "single"},
+                   {"how=apart", "single", /*of_them=*/true},
+                   {"how=together", "", false, 0}},
                   /*validated=*/true});
     add("ready", {Training::What::nothing});
     return made;
@@ -68,6 +71,13 @@ class TestTrainedTasks : public QObject {
             check(tasks, given + right);
         check(tasks, given + ", joint: true", "stages: [{name: s, tasks: [a]}]\n");
     }
+    void where_all_parts_are_given_a_setting_may_need_the_data_of_any_task() {
+        EXPECT_ERROR(check(task("a", ""), "gates, gates: {a: folder}"), "how=together looks at training examples, and no task has any",
+                     "tasks.*.train");
+        check(task("a", ""), "gates, gates: {a: folder}, how: apart");
+        check(task("a", data) + task("b", ""), "gates, gates: {a: folder, b: folder}");
+        check(task("a", "") + task("b", data), "gates, gates: {a: folder}", "stages: [{name: s, tasks: [a]}]\n");
+    }
     void one_of_no_weight_is_drawn_by_the_orders_that_do_not_look_at_it() {
         const std::string tasks = task("a", data) + task("b", data + ", weight: 0");
         EXPECT_ERROR(check(tasks, "specialists"), "task 'b' has a weight of 0", "give it a weight");
@@ -94,6 +104,13 @@ class TestTrainedTasks : public QObject {
             check(tasks, variant, stops + "{dataset: w}}\nevaluation: {datasets: [{path: w}]}\n");
         }
         check(tasks, "gates", stops + "{}}\n");
+        const std::string scored = "evaluation: {datasets: [{path: w}]}\n";
+        EXPECT_ERROR(check(tasks, "gates", stops + "{dataset: w}}\n" + scored), "training.early_stopping.dataset names data sets of",
+                     "validation data alone", "tasks.*.validation");
+        EXPECT_ERROR(check(tasks, "gates", "training: {evaluate_every_steps: 2, evaluate_datasets: [w]}\n" + scored),
+                     "training.evaluate_datasets names data sets of evaluation.datasets", "leave it out");
+        check(tasks, "gates", stops + "{dataset: v}}\n" + scored);
+        check(tasks, "gates}, W: {method: dense", stops + "{dataset: w}, evaluate_datasets: [w]}\n" + scored);
     }
     void a_loss_on_tokens_trains_one_encoder() {
         const std::string two = task("a", data) + task("b", data), masked = "objective: {method: masked_language}\n";

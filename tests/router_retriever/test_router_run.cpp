@@ -9,6 +9,7 @@
 #include "experiment/catalogue.h"
 #include "experiment/experiment.h"
 #include "plugin/run_model.h"
+#include "record/journal.h"
 #include "router_retriever/router_model.h"
 #include "router_retriever/study.h"
 #include "support/checkout.h"
@@ -239,6 +240,12 @@ class TestRouterRun : public QObject {
         for (const Json& pilot : json.at("pilots")) x += pilot.at("x").get<double>();
         QVERIFY(std::abs(x) < 1e-4 && json.at("place").at("y").is_number());
         QCOMPARE(ask({"router", "list", run_->folder().string()}).exit_code, 0);
+        const std::string folder = model_folder().string();
+        QCOMPARE(ask({"router", "explain", folder, "a song of the guitar", "--task", "music", "--json"}).output, result.output);
+        const ChildResult unknown = ask({"router", "explain", folder, "a song", "--task", "musik"});
+        QCOMPARE(unknown.exit_code, 2);
+        QVERIFY2(unknown.last_lines.find("no task 'musik' in this model; did you mean 'music'?") != std::string::npos,
+                 unknown.last_lines.c_str());
     }
 
     void a_gate_is_removed_and_added_again_without_training() {
@@ -339,6 +346,29 @@ class TestRouterRun : public QObject {
         QCOMPARE(result.exit_code, 4);
         QVERIFY2(result.last_lines.find("another model") != std::string::npos, result.last_lines.c_str());
         QVERIFY(read_file(folder / "router.json") == before && !fs::exists(folder / "gates/foreign"));
+    }
+
+    void early_stopping_watches_the_validation_data_that_it_names() {
+        NEED_SHARED();
+        const fs::path alone = project_.path() / "alone_test";  // one document: every query finds it
+        make_directories(alone / "qrels");
+        write_file_atomic(alone / "corpus.jsonl", Json{{"_id", "d"}, {"title", ""}, {"text", "a song"}}.dump() + "\n");
+        write_file_atomic(alone / "queries.jsonl", Json{{"_id", "q"}, {"text", "a voice"}}.dump() + "\n");
+        write_file_atomic(alone / "qrels/test.tsv", "query-id\tcorpus-id\tscore\nq\td\t1\n");
+        std::string text = experiment_text(", multi_task: false");
+        const auto replace = [&text](const std::string& what, const std::string& by) { text.replace(text.find(what), what.size(), by); };
+        replace("path: music_test}]", "path: music_test}, {name: alone, path: alone_test}]");
+        replace("{patience: 2}", "{patience: 1, dataset: alone}");
+        const RunDirectory run = make_run(text);
+        const ChildResult result = execute(run);
+        QVERIFY2(result.exit_code == 0, result.last_lines.c_str());
+        int scored = 0;
+        for (const JournalEvent& event : read_journal(run.attempt_journal(1)).events) {
+            if (json_or<int>(event.fields, "stage", 0, "journal") != 1) continue;  // music
+            scored += event.type == "evaluation";
+            if (event.type == "kept_best") QCOMPARE(event.fields.at("step").get<int>(), 2);
+        }
+        QCOMPARE(scored, 2);
     }
 
     void an_empty_domain_is_named() {

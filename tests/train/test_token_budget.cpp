@@ -25,6 +25,27 @@ struct SixesOfTwenty final : Curriculum {
     void restore(const Json& state) override { at = state.get<std::uint32_t>(); }
 };
 
+/// Two batches an epoch of four pairs: of 20 and 60 tokens in every second epoch, of 40 and 40 in the others.
+struct UnequalEpochs final : Curriculum {
+    int at = 0;
+    BatchPlan next() override {
+        constexpr std::uint32_t pairs[4][2] = {{0, 2}, {1, 3}, {0, 1}, {2, 3}};
+        BatchPlan plan;
+        for (const std::uint32_t pair : pairs[at]) plan.items.push_back({0, pair});
+        at = (at + 1) % 4;
+        return plan;
+    }
+    std::int64_t num_examples() const override { return 4; }
+    std::int64_t num_batches() const override { return 2; }
+    Json state() const override { return at; }
+    void restore(const Json& state) override { at = state.get<int>(); }
+    static std::vector<double> tokens_of(std::span<const ExampleReference> items) {
+        std::vector<double> tokens;
+        for (const ExampleReference& item : items) tokens.push_back(item.example < 2 ? 10 : 30);
+        return tokens;
+    }
+};
+
 /// A pair has as many tokens as its number; that of 7 is longer than any budget here.
 std::vector<double> tokens_of(std::span<const ExampleReference> items) {
     std::vector<double> tokens;
@@ -60,6 +81,17 @@ class TestTokenBudget : public QObject {
         }
         QCOMPARE(seen.size(), std::size_t{20});
         for (std::uint32_t i = 0; i < 20; ++i) QCOMPARE(seen[i], i);
+    }
+    void epochs_that_are_cut_differently_are_all_counted() {
+        for (const std::int64_t epochs : {1, 2, 4}) {
+            const auto curriculum = within_tokens(std::make_unique<UnequalEpochs>(), 2, 40, UnequalEpochs::tokens_of, epochs);
+            std::int64_t pairs = 0;
+            for (std::int64_t i = 0; i < curriculum->num_batches() * epochs; ++i)
+                pairs += static_cast<std::int64_t>(curriculum->next().items.size());
+            QVERIFY2(pairs >= 4 * epochs, std::to_string(pairs).c_str());
+        }
+        QCOMPARE(within_tokens(std::make_unique<UnequalEpochs>(), 2, 40, UnequalEpochs::tokens_of)->num_batches(), std::int64_t{2});
+        QCOMPARE(within_tokens(std::make_unique<UnequalEpochs>(), 2, 40, UnequalEpochs::tokens_of, 2)->num_batches(), std::int64_t{3});
     }
     void a_budget_that_all_batches_keep_changes_nothing() {
         const auto curriculum = within(1e6);

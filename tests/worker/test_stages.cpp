@@ -248,6 +248,49 @@ class TestStages : public QObject {
         text.replace(text.find("fine: {type: retrieval"), 22, "fine: {type: retrieval, weight: 0");
         has(refused(text), "stage 'supervised: fine': no batch can be drawn");
     }
+    void data_that_no_batch_is_drawn_from_need_not_be_what_the_loss_wants() {
+        NEED_SHARED();
+        std::string text = experiment_text("{method: instruction}", "");
+        text.replace(text.find("weak: {type: retrieval,"), 23, "weak: {type: retrieval, weight: 0,");
+        text.erase(text.find("stages:"), text.find("evaluation:") - text.find("stages:"));
+        const std::string fine = "path: fine.jsonl";
+        text.replace(text.find(fine), fine.size(), "path: triplets.jsonl");
+        std::ofstream triplets(project_.path() / "triplets.jsonl");
+        for (int i = 0; i < 20; ++i)
+            triplets << Json{{"query", fmt::format("q {}", i)},
+                             {"document", fmt::format("d {}", i)},
+                             {"negatives", {fmt::format("n {}", i)}}}
+                            .dump()
+                     << "\n";
+        triplets.close();
+        QCOMPARE(events(run_text(text + "objective: {method: triplet}\n"), "step").size(), std::size_t{6});
+        EXPECT_ERROR(run_text(text + "objective: {method: triplet}\ncurriculum: {method: shuffled}\n"), "triplet", "'weak' have none");
+    }
+    void a_run_that_goes_on_behind_its_training_looks_at_the_data_that_it_was_trained_on() {
+        NEED_SHARED();
+        std::string text = experiment_text("{method: instruction}", ", filter: {top_k: 10}, mine: {negatives: 2, margin: 1}");
+        const std::string forms = "embedding_forms, prefixes: [16]";
+        text.replace(text.find(forms), forms.size(), "data_cube_report");
+        const RunDirectory done = run_text(text);
+        const Json whole = read_json(done.results() / "data_cube_report.json");
+        QVERIFY(whole.at("underfitting").at(1).at("examples").get<int>() < 40);
+        const ChildResult again =
+            run_child({FACETER_BINARY_DIR "/bin/faceter-worker", "run", done.folder().string()}, std::chrono::seconds(200), 1 << 20);
+        QVERIFY2(again.exit_code == 0, again.last_lines.c_str());
+        QCOMPARE(read_json(done.results() / "data_cube_report.json").dump(), whole.dump());
+    }
+    void an_instruction_that_leaves_nothing_of_a_text_is_said() {
+        NEED_SHARED();
+        std::string text = experiment_text("{method: instruction}", "");
+        text.replace(text.find("fine: {type: retrieval,"), 23, "fine: {type: retrieval, instructions: {query: \"one two three four \"},");
+        std::vector<std::string> warnings;
+        for (const JournalEvent& event : events(run_text(text), "warning")) warnings.push_back(event.fields.at("message"));
+        const auto said = std::count_if(warnings.begin(), warnings.end(), [](const std::string& warning) {
+            return warning.find("'fine' (fine): the instruction 'one two three four ' takes all 6 tokens that are read of a query") !=
+                   std::string::npos;
+        });
+        QCOMPARE(said, std::ptrdiff_t{1});  // of the stage that cuts queries to 6
+    }
     void the_model_as_it_stands_judges_where_no_teacher_is_named() {
         NEED_SHARED();
         const RunDirectory done = run("{method: instruction}", ", mine: {negatives: 2}");

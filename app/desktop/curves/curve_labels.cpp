@@ -25,7 +25,7 @@ std::pair<std::string, std::string> seriesLabel(const std::string& name) {
         {"grad_norm", {"gradient norm", ""}},
         {"tokens_per_s", {"throughput", "tokens/s"}},
         {"pairs_per_s", {"throughput", "pairs/s"}},
-        {"masked_negatives", {"false negatives masked", "a batch"}},
+        {"masked_negatives", {"false negatives masked", "a step"}},
         {"tokens", {"tokens", "a step"}},
         {"pairs", {"pairs", "a step"}},
         {"memory_bytes", {"memory", "GiB"}},

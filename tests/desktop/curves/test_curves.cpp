@@ -7,6 +7,7 @@
 
 #include "common/hash.h"
 #include "common/strings.h"
+#include "curves/curve_data.h"
 #include "desktop/support/sample_project.h"
 #include "desktop/support/save_dialog.h"
 #include "figure/figure_view.h"
@@ -63,6 +64,9 @@ class TestCurves : public QObject {
     }
 
   private Q_SLOTS:
+    void what_adds_up_over_the_batches_of_a_step_is_labelled_so() {
+        for (const char* name : {"masked_negatives", "tokens", "pairs"}) QCOMPARE(seriesLabel(name).second, std::string("a step"));
+    }
     void initTestCase() {
         make_sample_project(folder_.path());
         QVERIFY(open_and_wait(workspace_, folder_.path()));
