@@ -32,6 +32,8 @@ Project open_project(const std::string& project);
 void add_plugin_option(Cli& cli, CLI::App& command);
 Catalogue load_catalogue(const Cli& cli);
 
+/// A path in a command that somebody may copy: in quotes where a shell needs them.
+std::string typed(const std::string& path);
 /// A document as it is; on a terminal with what would take it over replaced.
 void print_document(const std::string& text);
 void print_json(const Json& json);

@@ -4,7 +4,6 @@
 #include <iostream>
 
 #include "cli/commands.h"
-#include "common/command.h"
 #include "common/error.h"
 #include "common/printable.h"
 #include "common/strings.h"
@@ -88,7 +87,8 @@ int init(const InitOptions& options) {
     write_starter(starter, choices.output);
     for (const std::string& remark : starter.remarks) say(stderr, "{}\n", remark);
     say(stdout, "{}\n", choices.output.string());
-    say(stderr, "next: faceter check {0}\n      faceter run {0} --project DIR --smoke\n", shell_word(choices.output.filename().string()));
+    const std::string next = typed(options.output.empty() ? choices.output.filename().string() : options.output);
+    say(stderr, "next: faceter check {0}\n      faceter run {0} --project DIR --smoke\n", next);
     return 0;
 }
 

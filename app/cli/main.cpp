@@ -6,6 +6,7 @@
 #include "cli/cluster.h"
 #include "cli/plugin_command.h"
 #include "cli/version.h"
+#include "common/command.h"
 #include "common/error.h"
 #include "common/json_text.h"
 #include "common/printable.h"
@@ -154,6 +155,12 @@ Catalogue load_catalogue(const Cli& cli) {
         ::setenv("FACETER_PLUGIN_DIR", all.c_str(), 1);
     }
     return Catalogue::load(plugin_folders());
+}
+
+std::string typed(const std::string& path) {
+    constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/-";
+    const bool needs_none = !path.empty() && path.front() != '-' && path.find_first_not_of(plain) == std::string::npos;
+    return needs_none ? path : shell_word(path);
 }
 
 void print_document(const std::string& text) { fmt::print("{}", is_terminal(stdout) ? printable_lines(text) : text); }

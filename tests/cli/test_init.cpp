@@ -135,7 +135,7 @@ class TestInit : public QObject {
         put("faq.csv", faq(',', "question,answer,topic\n"));
         const Outcome outcome = faceter::testing::faceter({"init", in("faq.csv"), "--output", in("my file.yaml"), "--yes"});
         QVERIFY2(outcome.code == 0, outcome.err.c_str());
-        HAS(outcome.err, "next: faceter check 'my file.yaml'");
+        HAS(outcome.err, "next: faceter check '" + in("my file.yaml") + "'\n");  // from where it was made
         HAS(read_file(in("my file.yaml")), "# faceter check 'my file.yaml' ");
     }
     /// Their pairs do not all belong together, and training would take them so.

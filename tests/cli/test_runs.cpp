@@ -369,7 +369,7 @@ class TestRuns : public QObject {
         QCOMPARE(list["runs"].size(), std::size_t{2});
         QCOMPARE(json_of(call({"list", "--json", "--tag", "paper"}))["runs"][0]["note"].get<std::string>(), std::string("best so far"));
         const std::string id = Project(in("project"), false).find_run("Mix").info().id;
-        QCOMPARE(call({"delete", "Mix"}).code, 0);
+        HAS(call({"delete", "Mix"}).err, "; undo with: faceter restore Mix-1 --project " + in("project") + "\n");
         QVERIFY(fs::exists(in("project/trash/" + id + "/run.json")));
         QCOMPARE(json_of(call({"list", "--json", "--all"}))["runs"].size(), std::size_t{2});
         QCOMPARE(json_of(call({"trash", "--json"}))[0]["id"].get<std::string>(), id);
