@@ -340,6 +340,16 @@ class TestInit : public QObject {
         QCOMPARE(same.code, 2);
         HAS(same.err, "one column cannot be two of query, document and negative");
     }
+    void columns_are_named_as_they_stand_in_the_file() {
+        put("odd.csv", faq(',', "Frage,ANTWORT,Thema\n"));
+        const Outcome outcome = start("odd.csv", {"--columns", "query=Frage, document=ANTWORT, text=antwort, label=Thema"});
+        QVERIFY2(outcome.code == 0, outcome.err.c_str());
+        HAS(outcome.err, "columns: query=frage, document=antwort, text=antwort, label=thema");
+        init();
+        const Outcome twice = start("odd.csv", {"--columns", "text=Frage, text=Antwort, label=Thema"});
+        QCOMPARE(twice.code, 2);
+        HAS(twice.err, "text= stands there twice");
+    }
     /// Which --columns would take for two roles: the guess is not read again.
     void a_column_whose_name_has_a_comma_is_taken() {
         std::string table = "\"Text, in full\",Label\n";
