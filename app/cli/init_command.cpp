@@ -50,10 +50,10 @@ void tell(const Survey& survey) {
 
 fs::path output_of(const InitOptions& options) {
     if (!options.output.empty()) return absolute_path(options.output);
-    fs::path name = fs::path(options.source).lexically_normal();
+    fs::path name = absolute_path(options.source);  // "." has a name, too
     if (name.filename().empty()) name = name.parent_path();
     std::string stem = name.filename().string();
-    return absolute_path(stem.substr(0, stem.find('.')) + ".yaml");
+    return absolute_path(stem.substr(0, stem.find('.', 1)) + ".yaml");
 }
 
 void ask_the_rest(const InitOptions& options, StarterOptions& choices) {

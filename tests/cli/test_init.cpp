@@ -1,6 +1,7 @@
 #include <fstream>
 
 #include "cli/program.h"
+#include "common/command.h"
 #include "common/file.h"
 #include "data/column_roles.h"
 #include "support/test.h"
@@ -369,6 +370,17 @@ class TestInit : public QObject {
         QVERIFY(!fs::exists(in("made-data")));
         const Outcome checked = check();
         QVERIFY2(checked.code == 0, checked.err.c_str());
+    }
+    void the_folder_that_one_stands_in_gives_its_name() {
+        make_directories(in("mine"));
+        std::string rows;
+        for (int i = 0; i < 40; ++i) rows += fmt::format("{{\"text\": \"number {}\", \"label\": \"{}\"}}\n", i, i % 2 ? "odd" : "even");
+        for (const char* part : {"mine/train.jsonl", "mine/test.jsonl"}) put(part, rows);
+        put("mine/dataset.json", "{\"task\": \"classification\"}");
+        const CommandResult result =
+            run_command({"sh", "-c", "cd '" + in("mine") + "' && '" FACETER_BINARY_DIR "/bin/faceter' init . --yes"});
+        QVERIFY2(result.code == 0, result.complaint.c_str());
+        QVERIFY(fs::exists(in("mine/mine.yaml")));
     }
     void other_languages_are_seen() {
         QCOMPARE(language_of("der Hund und die Katze sind nicht mit im Haus"), std::string("de"));
