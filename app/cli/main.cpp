@@ -82,7 +82,7 @@ int parse_and_run(int argc, char** argv) {
     if (argc > 1 && argv[1][0] != '-') {
         std::vector<std::string> names = command_names(app);
         std::sort(names.begin(), names.end());
-        const std::vector<std::string> hidden{"supervise", "attend", "feed"};  // what faceter itself calls
+        const std::vector<std::string> hidden{"supervise", "attend", "feed", "names"};  // what faceter itself and shells call
         if (std::find(hidden.begin(), hidden.end(), argv[1]) == hidden.end() &&
             std::find(names.begin(), names.end(), argv[1]) == names.end())
             throw usage_error("unknown command {}{}", faceter::quoted(argv[1]), suggestion(argv[1], names));
