@@ -30,7 +30,7 @@ Examples:
 Exit codes: 0 done, 2 wrong usage, 3 wrong experiment or settings, 4 wrong data or checkpoint,
 5 failed while running, 6 stopped with a checkpoint (faceter resume), 7 out of memory, 8 a peer was
 lost.
-Help of a command: faceter COMMAND --help)";
+Help of a command: faceter help COMMAND, or faceter COMMAND --help)";
 
 /// Of commands that make no run: where names of runs stand for their models.
 void add_project_of_models(CLI::App& command) {
@@ -45,7 +45,19 @@ void use_models_of_project(const CLI::App& app) {
     use_runs_as_models();
 }
 
+int parse_and_run(int argc, char** argv);
+
+/// `faceter help stats welch` is `faceter stats welch --help`.
+int print_help(int argc, char** argv) {
+    std::string flag = "--help";
+    std::vector<char*> words{argv[0]};
+    words.insert(words.end(), argv + 2, argv + argc);
+    words.push_back(flag.data());
+    return parse_and_run(static_cast<int>(words.size()), words.data());
+}
+
 int parse_and_run(int argc, char** argv) {
+    if (argc > 1 && argv[1] == std::string_view("help")) return print_help(argc, argv);
     if (is_worker_command(argc, argv)) return run_worker_command(argc, argv);
     CLI::App app("Faceter: a workbench for task-specialised text embeddings.", "faceter");
     Cli cli{app, {}, {}};
