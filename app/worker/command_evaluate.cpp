@@ -140,11 +140,18 @@ Json instructions_json(const EvaluationRoutes& routes) {
     return {{"query", routes.query.instruction}, {"document", routes.document.instruction}};
 }
 
+/// What the model is called: a folder by its own name, whatever path or slash it was given with; a run and one of the hub as they are.
+std::string own_name(const ModelOptions& options) {
+    std::error_code ignored;
+    if (!fs::is_directory(options.model, ignored)) return options.model;
+    const fs::path folder = absolute_path(options.model);
+    return (folder.filename().empty() ? folder.parent_path() : folder).filename().string();
+}
+
 /// MTEB's layout: DIR/<model>/<revision>/<task>.json and model_meta.json.
 void write_mteb_file(const EvaluateCommand& options, const OpenedModel& opened, const EvaluationResult& result, double seconds) {
     const EmbeddingModel& own = *opened.model;
-    const std::string model =
-        mteb_model_name(options.model_name.empty() ? fs::path(options.model.model).filename().string() : options.model_name);
+    const std::string model = mteb_model_name(options.model_name.empty() ? own_name(options.model) : options.model_name);
     const std::string revision = opened.run ? opened.run->info().id : own.fingerprint();
     const fs::path folder = fs::path(options.mteb_results) / mteb_model_folder(model) / safe_file_name(revision);
     make_directories(folder);

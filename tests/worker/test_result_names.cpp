@@ -86,6 +86,12 @@ class TestResultNames : public QObject {
         QVERIFY(!fs::exists(in("results")));
     }
 
+    void results_for_mteb_stand_under_the_folders_own_name() {
+        const ChildResult result = worker({"evaluate", "--model", model() + "/", "--data", in("STS12"), "--mteb-results", in("own")});
+        QVERIFY2(result.exit_code == 0, result.last_lines.c_str());
+        QVERIFY(fs::is_directory(in("own/faceter__bert")));
+    }
+
     /// An older version made such runs: one of the two was never scored.
     void a_run_whose_names_meet_does_not_begin() {
         const Experiment experiment =
