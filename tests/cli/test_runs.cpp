@@ -535,6 +535,10 @@ class TestRuns : public QObject {
         QCOMPARE(outcome.code, 0);
         QVERIFY(json_of(outcome)["pairs"][0]["welch"]["p"].get<double>() < 1e-6);
         HAS(call({"compare"}).out, "paired over texts");
+        project.find_run("EM").write_result("inter_task_similarity", {{"pairs", Json::array()}, {"texts", 64}});  // of one task
+        QCOMPARE(call({"similarity", "Mix", "EM"}).code, 4);
+        QVERIFY(json_of(call({"compare", "--json"}))["inter_task_similarity"].empty());
+        QCOMPARE(call({"report", "--output", in("r.html")}).code, 0);
     }
     void tables_fit_the_terminal() {
         mode("done");
