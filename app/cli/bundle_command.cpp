@@ -61,7 +61,7 @@ int bundle(const Cli& cli, BundleArguments arguments) {
     else
         say(stdout, "{}\n", output.string());
     say(stderr, "{} runs, {}; elsewhere: faceter open {} --project DIR\n", runs.size(), format_bytes(fs::file_size(output)),
-        output.filename().string());
+        typed(output.filename().string()));
     return 0;
 }
 
@@ -82,7 +82,7 @@ int open(const OpenArguments& arguments) {
     for (const std::string& id : opened.runs) say(stdout, "{}\n", project.find_run(id).info().shown_name());
     if (!opened.known.empty()) say(stderr, "{} runs were here already\n", opened.known.size());
     say(stderr, "report, figures and data cards: {}\nnext: faceter compare --project {}\n", opened.folder.string(),
-        project.folder().string());
+        typed(project.folder().string()));
     return 0;
 }
 

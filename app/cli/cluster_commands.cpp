@@ -194,7 +194,7 @@ int print_submitted(const Project& project, const Profile& profile, const std::v
     else
         say(stdout, "{}", lines);
     const std::string where = profile.kind == "ssh" ? "started on " + profile.settings["host"].get<std::string>() : "submitted";
-    say(stderr, "{}; see: faceter follow --project {}\n", where, project.folder().string());
+    say(stderr, "{}; see: faceter follow --project {}\n", where, typed(project.folder().string()));
     return 0;
 }
 

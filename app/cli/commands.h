@@ -32,6 +32,8 @@ Project open_project(const std::string& project);
 void add_plugin_option(Cli& cli, CLI::App& command);
 Catalogue load_catalogue(const Cli& cli);
 
+/// A path in a command that somebody may copy: in quotes where a shell needs them.
+std::string typed(const std::string& path);
 /// A document as it is; on a terminal with what would take it over replaced.
 void print_document(const std::string& text);
 void print_json(const Json& json);
@@ -58,7 +60,7 @@ bool print_overview();
 
 void add_run_commands(Cli& cli);      // run check resume rerun stop supervise
 void add_queue_commands(Cli& cli);    // queue list, pause, continue, move
-void add_list_commands(Cli& cli);     // list show
+void add_list_commands(Cli& cli);     // list show names
 void add_compare_commands(Cli& cli);  // compare similarity
 void add_examples_command(Cli& cli);  // examples
 void add_lineage_commands(Cli& cli);  // lineage diff

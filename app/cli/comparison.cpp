@@ -68,20 +68,21 @@ MadeComparison make_comparison(const Project& project, Store& store, const Compa
     return made;
 }
 
+/// Of every two groups that embedded texts under two tasks; runs of one task, or of other tasks each, have none.
 std::vector<SimilarityComparison> similarity_tests(const Project& project, const Comparison& comparison) {
-    std::vector<SimilarityComparison> tests;
-    const auto stored = [&](const RunGroup& group) { return RunDirectory(project.runs_folder() / group.runs.front().info.id); };
-    const auto has = [](const RunDirectory& run) {
+    std::vector<std::pair<std::string, SimilaritySet>> trained;
+    for (const RunGroup& group : comparison.groups) {
+        const RunDirectory run(project.runs_folder() / group.runs.front().info.id);
         std::error_code ignored;
-        return fs::exists(run.results() / "inter_task_similarity.json", ignored);
-    };
-    std::vector<const RunGroup*> trained;
-    for (const RunGroup& group : comparison.groups)
-        if (group.method != "start" && has(stored(group))) trained.push_back(&group);
+        if (group.method != "start" && fs::exists(run.results() / "inter_task_similarity.json", ignored))
+            trained.emplace_back(group.name, read_similarity(run));
+    }
+    std::vector<SimilarityComparison> tests;
     for (std::size_t i = 0; i < trained.size(); ++i)
         for (std::size_t j = 0; j < (trained.size() <= most_pairwise ? i : std::min<std::size_t>(i, 1)); ++j)
-            tests.push_back(compare_similarity(trained[i]->name, read_similarity(stored(*trained[i])), trained[j]->name,
-                                               read_similarity(stored(*trained[j])), Alternative::less));
+            if (share_a_pair(trained[i].second, trained[j].second))
+                tests.push_back(
+                    compare_similarity(trained[i].first, trained[i].second, trained[j].first, trained[j].second, Alternative::less));
     return tests;
 }
 

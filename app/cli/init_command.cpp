@@ -4,7 +4,6 @@
 #include <iostream>
 
 #include "cli/commands.h"
-#include "common/command.h"
 #include "common/error.h"
 #include "common/printable.h"
 #include "common/strings.h"
@@ -51,10 +50,10 @@ void tell(const Survey& survey) {
 
 fs::path output_of(const InitOptions& options) {
     if (!options.output.empty()) return absolute_path(options.output);
-    fs::path name = fs::path(options.source).lexically_normal();
+    fs::path name = absolute_path(options.source);  // "." has a name, too
     if (name.filename().empty()) name = name.parent_path();
     std::string stem = name.filename().string();
-    return absolute_path(stem.substr(0, stem.find('.')) + ".yaml");
+    return absolute_path(stem.substr(0, stem.find('.', 1)) + ".yaml");
 }
 
 void ask_the_rest(const InitOptions& options, StarterOptions& choices) {
@@ -88,7 +87,8 @@ int init(const InitOptions& options) {
     write_starter(starter, choices.output);
     for (const std::string& remark : starter.remarks) say(stderr, "{}\n", remark);
     say(stdout, "{}\n", choices.output.string());
-    say(stderr, "next: faceter check {0}\n      faceter run {0} --project DIR --smoke\n", shell_word(choices.output.filename().string()));
+    const std::string next = typed(options.output.empty() ? choices.output.filename().string() : options.output);
+    say(stderr, "next: faceter check {0}\n      faceter run {0} --project DIR --smoke\n", next);
     return 0;
 }
 

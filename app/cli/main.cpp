@@ -6,6 +6,7 @@
 #include "cli/cluster.h"
 #include "cli/plugin_command.h"
 #include "cli/version.h"
+#include "common/command.h"
 #include "common/error.h"
 #include "common/json_text.h"
 #include "common/printable.h"
@@ -29,7 +30,7 @@ Examples:
 Exit codes: 0 done, 2 wrong usage, 3 wrong experiment or settings, 4 wrong data or checkpoint,
 5 failed while running, 6 stopped with a checkpoint (faceter resume), 7 out of memory, 8 a peer was
 lost.
-Help of a command: faceter COMMAND --help)";
+Help of a command: faceter help COMMAND, or faceter COMMAND --help)";
 
 /// Of commands that make no run: where names of runs stand for their models.
 void add_project_of_models(CLI::App& command) {
@@ -44,7 +45,19 @@ void use_models_of_project(const CLI::App& app) {
     use_runs_as_models();
 }
 
+int parse_and_run(int argc, char** argv);
+
+/// `faceter help stats welch` is `faceter stats welch --help`.
+int print_help(int argc, char** argv) {
+    std::string flag = "--help";
+    std::vector<char*> words{argv[0]};
+    words.insert(words.end(), argv + 2, argv + argc);
+    words.push_back(flag.data());
+    return parse_and_run(static_cast<int>(words.size()), words.data());
+}
+
 int parse_and_run(int argc, char** argv) {
+    if (argc > 1 && argv[1] == std::string_view("help")) return print_help(argc, argv);
     if (is_worker_command(argc, argv)) return run_worker_command(argc, argv);
     CLI::App app("Faceter: a workbench for task-specialised text embeddings.", "faceter");
     Cli cli{app, {}, {}};
@@ -81,7 +94,7 @@ int parse_and_run(int argc, char** argv) {
     if (argc > 1 && argv[1][0] != '-') {
         std::vector<std::string> names = command_names(app);
         std::sort(names.begin(), names.end());
-        const std::vector<std::string> hidden{"supervise", "attend", "feed"};  // what faceter itself calls
+        const std::vector<std::string> hidden{"supervise", "attend", "feed", "names"};  // what faceter itself and shells call
         if (std::find(hidden.begin(), hidden.end(), argv[1]) == hidden.end() &&
             std::find(names.begin(), names.end(), argv[1]) == names.end())
             throw usage_error("unknown command {}{}", faceter::quoted(argv[1]), suggestion(argv[1], names));
@@ -154,6 +167,12 @@ Catalogue load_catalogue(const Cli& cli) {
         ::setenv("FACETER_PLUGIN_DIR", all.c_str(), 1);
     }
     return Catalogue::load(plugin_folders());
+}
+
+std::string typed(const std::string& path) {
+    constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/-";
+    const bool needs_none = !path.empty() && path.front() != '-' && path.find_first_not_of(plain) == std::string::npos;
+    return needs_none ? path : shell_word(path);
 }
 
 void print_document(const std::string& text) { fmt::print("{}", is_terminal(stdout) ? printable_lines(text) : text); }

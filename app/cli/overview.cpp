@@ -4,7 +4,6 @@
 #include "cli/commands.h"
 #include "common/command.h"
 #include "common/error.h"
-#include "common/file_name.h"
 #include "common/printable.h"
 #include "data/file_ending.h"
 #include "record/state.h"
@@ -30,9 +29,6 @@ bool is_table(const fs::path& file) {
     const std::string ending = data_ending(file);
     return ending == ".csv" || ending == ".tsv" || ending == ".jsonl" || ending == ".parquet";
 }
-
-/// As a shell takes it, in quotes where it needs them.
-std::string typed(const std::string& name) { return safe_file_name(name) == name && name.front() != '-' ? name : shell_word(name); }
 
 std::map<std::string, std::vector<std::string>> files_here() {
     std::map<std::string, std::vector<std::string>> files;

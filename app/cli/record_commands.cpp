@@ -74,6 +74,7 @@ int remove_runs(const RecordOptions& options) {
     const Project project = open_project(options.project);
     const std::vector<RunDirectory> runs = find_runs(project, options.runs);
     if (options.take_over) take_over_runs(runs);
+    const std::string there = options.project.empty() ? "" : " --project " + typed(options.project);
     for (const RunDirectory& run : runs) {
         const std::string& id = run.info().id;
         if (options.yes) {
@@ -81,7 +82,7 @@ int remove_runs(const RecordOptions& options) {
             continue;
         }
         move_to_trash(project, id);
-        say(stderr, "moved to {}; undo with: faceter restore {}\n", find_in_trash(project, id).string(), run.info().shown_name());
+        say(stderr, "moved to {}; undo with: faceter restore {}{}\n", find_in_trash(project, id).string(), run.info().shown_name(), there);
     }
     Store(project.folder()).ingest_all();
     return 0;

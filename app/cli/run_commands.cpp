@@ -371,7 +371,7 @@ int start_runs(const Project& project, const std::vector<RunDirectory>& runs, co
         if (options.json) print_json(ids_json(runs));
         for (const RunDirectory& run : runs)
             if (!options.json) say(stdout, "{}\n", run.info().shown_name());
-        say(stderr, "started; see: faceter list --project {}\n", project.folder().string());
+        say(stderr, "started; see: faceter list --project {}\n", typed(project.folder().string()));
         return 0;
     }
     say(stderr, "{} run{} in {}\n", runs.size(), runs.size() == 1 ? "" : "s", project.runs_folder().string());

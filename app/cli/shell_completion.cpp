@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <set>
+
 #include "cli/reference.h"
 #include "common/command.h"
 #include "common/strings.h"
@@ -21,8 +24,41 @@ std::vector<std::string> words_of(const Json& tree) {
     return words;
 }
 
+/// Whether an argument or an option's value may be the name of a run of the project; --only names runs that are not made yet.
+bool takes_runs(const Json& option) {
+    static const std::set<std::string> arguments{"RUN", "RUN_A", "RUN_B", "BEFORE", "AFTER", "run", "MODEL"};
+    const std::string name = long_name(option);
+    return name == "--baseline" || name == "--model" || arguments.contains(option.at("argument").get<std::string>());
+}
+
+/// Whether a command has such an argument.
+bool is_of_runs(const Json& tree) {
+    const Json& options = tree.at("options");
+    return std::any_of(options.begin(), options.end(), [](const Json& option) { return option.at("names").empty() && takes_runs(option); });
+}
+
+/// What bash offers for an option's value; empty for a flag.
+std::string bash_values(const Json& option) {
+    const std::string value = value_name(option), words = join(choices(option), " ");
+    if (value.empty()) return "";
+    return !words.empty() ? words : value == "DIR" ? "-d" : takes_runs(option) ? "-r" : "-f";
+}
+
 constexpr std::string_view bash_frame = R"sh(
-# "-d" for a folder, words to choose from, or nothing for a file.
+# Names of runs of the project that was typed, else of that of FACETER_PROJECT or this folder.
+_faceter_runs() {
+    local i folder project=()
+    for ((i = 1; i < COMP_CWORD; i++)); do
+        [[ ${COMP_WORDS[i]} == --project ]] || continue
+        folder=${COMP_WORDS[i+1]}
+        if [[ $folder == = ]]; then folder=${COMP_WORDS[i+2]}; fi
+        folder=${folder//[\\\"\']/}
+        project=(--project "${folder/#\~/$HOME}")
+    done
+    "${COMP_WORDS[0]/#\~/$HOME}" names "${project[@]}" 2>/dev/null
+}
+
+# "-d" for a folder, "-r" for a run, "-f" for anything else that is a value, words to choose from, or nothing for what is no value.
 _faceter() {
     local path= word i current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} values
     for ((i = 1; i < COMP_CWORD; i++)); do
@@ -30,9 +66,12 @@ _faceter() {
         [[ -z $(_faceter_words "$word") ]] || path=$word
     done
     values=$(_faceter_values "$path $previous")
+    if [[ -z $values && $current != -* ]] && _faceter_is_of_runs "$path"; then values=-r; fi
     COMPREPLY=()
     case $values in
         -d) mapfile -t COMPREPLY < <(compgen -d -- "$current") ;;
+        -r) mapfile -t COMPREPLY < <(compgen -W "$(_faceter_runs)" -- "$current") ;;
+        -f) ;;
         ?*) mapfile -t COMPREPLY < <(compgen -W "$values" -- "$current") ;;
         *) mapfile -t COMPREPLY < <(compgen -W "$(_faceter_words "$path")" -- "$current") ;;
     esac
@@ -55,7 +94,10 @@ std::string zsh_value(const Json& option) {
     const std::string value = value_name(option);
     if (value.empty()) return "";
     const std::vector<std::string> words = choices(option);
-    const std::string action = !words.empty() ? "(" + join(words, " ") + ")" : value == "DIR" ? "_directories" : "_files";
+    const std::string action = !words.empty()       ? "(" + join(words, " ") + ")"
+                               : value == "DIR"     ? "_directories"
+                               : takes_runs(option) ? "_faceter_runs"
+                                                    : "_files";
     return fmt::format(":{}:{}", value, action);
 }
 
@@ -75,6 +117,17 @@ std::string zsh_commands(const Json& tree) {
     return text;
 }
 
+constexpr std::string_view fish_frame = R"sh(# made by `faceter reference fish`
+function __faceter_runs
+    set -l words (commandline -opc)
+    set -l project
+    if set -l at (contains -i -- --project $words); and test $at -lt (count $words)
+        set project --project (string replace -r '^~' $HOME -- $words[(math $at + 1)])
+    end
+    faceter names $project 2>/dev/null
+end
+)sh";
+
 std::string fish_condition(const std::string& path) {
     if (path.empty()) return "__fish_use_subcommand";
     std::string all;
@@ -86,10 +139,11 @@ std::string fish_condition(const std::string& path) {
 std::string fish_option(const std::string& condition, const Json& option) {
     const std::string value = value_name(option);
     const std::vector<std::string> words = choices(option);
-    const std::string wanted = value.empty()    ? ""
-                               : !words.empty() ? " -x -a " + shell_word(join(words, " "))
-                               : value == "DIR" ? " -x -a '(__fish_complete_directories)'"
-                                                : " -r";
+    const std::string wanted = value.empty()        ? ""
+                               : !words.empty()     ? " -x -a " + shell_word(join(words, " "))
+                               : value == "DIR"     ? " -x -a '(__fish_complete_directories)'"
+                               : takes_runs(option) ? " -r -a '(__faceter_runs)'"
+                                                    : " -r";
     std::string names;
     for (const std::string& name : long_names(option)) names += " -l " + name.substr(2);
     return names.empty() ? ""
@@ -100,19 +154,21 @@ std::string fish_option(const std::string& condition, const Json& option) {
 }  // namespace
 
 std::string bash_completion(const Json& tree) {
-    std::string words, values;
+    std::string words, values, of_runs;
     for (const auto& [path, command] : all_commands(tree)) {
         words += fmt::format("        {}) echo {} ;;\n", shell_word(path), shell_word(join(words_of(command), " ")));
+        if (is_of_runs(command)) of_runs += (of_runs.empty() ? "" : "|") + shell_word(path);
         for (const Json& option : command.at("options")) {
-            const std::string kind = value_name(option) == "DIR" ? "-d" : join(choices(option), " ");
+            const std::string kind = bash_values(option);
             for (const std::string& name : long_names(option))
                 if (!kind.empty()) values += fmt::format("        {}) echo {} ;;\n", shell_word(path + " " + name), shell_word(kind));
         }
     }
     return fmt::format(
         "# bash completion of faceter: made by `faceter reference bash`\n_faceter_words() {{\n    case $1 in\n{}    esac\n}}\n"
-        "_faceter_values() {{\n    case $1 in\n{}    esac\n}}{}",
-        words, values, bash_frame);
+        "_faceter_values() {{\n    case $1 in\n{}    esac\n}}\n_faceter_is_of_runs() {{\n    case $1 in\n        {}) ;;\n"
+        "        *) return 1 ;;\n    esac\n}}{}",
+        words, values, of_runs, bash_frame);
 }
 
 std::string zsh_completion(const Json& tree) {
@@ -123,10 +179,18 @@ std::string zsh_completion(const Json& tree) {
         if (command.is_group())
             cases += fmt::format("            commands=({})\n            _describe command commands ;;\n", zsh_commands(command.tree));
         else
-            cases += fmt::format("            _arguments -S{} \\\n            '*:file:_files' ;;\n", zsh_options(command.tree));
+            cases += fmt::format("            _arguments -S{} \\\n            '*:{}' ;;\n", zsh_options(command.tree),
+                                 is_of_runs(command.tree) ? "run:_faceter_runs" : "file:_files");
     }
     return fmt::format(R"sh(#compdef faceter
 # made by `faceter reference zsh`
+_faceter_runs() {{
+    local -a project runs
+    local -i at=${{words[(I)--project]}}
+    if (( at )); then project=(--project ${{${{(Q)words[at+1]}}/#\~/$HOME}}); fi
+    runs=(${{(f)"$(faceter names $project 2>/dev/null)"}})
+    compadd -a runs || _files
+}}
 _faceter() {{
     local -a commands known=({})
     local path_typed= next
@@ -146,7 +210,7 @@ _faceter "$@"
 }
 
 std::string fish_completion(const Json& tree) {
-    std::string text = "# made by `faceter reference fish`\n";
+    std::string text(fish_frame);
     for (const ReferenceCommand& command : all_commands(tree)) {
         const std::string condition = fish_condition(command.path), names = join(sub_names(command.tree), " ");
         const std::string open =
@@ -154,6 +218,7 @@ std::string fish_completion(const Json& tree) {
         for (const Json& sub : command.tree.at("commands"))
             text += fmt::format("complete -c faceter -f -n {} -a {} -d {}\n", shell_word(open), sub.at("name").get<std::string>(),
                                 described(sub.at("summary"), false));
+        if (is_of_runs(command.tree)) text += fmt::format("complete -c faceter -n {} -a '(__faceter_runs)'\n", shell_word(condition));
         for (const Json& option : command.tree.at("options")) text += fish_option(condition, option);
     }
     return text;

@@ -66,7 +66,7 @@ int stage(const Cli& cli, const StageArguments& arguments) {
     }
     say(stdout, "{}\n", folder.string());
     say(stderr, "{} runs, {} files, {}, {} token caches\nnext, on the node: faceter run --staged {} --project DIR\n",
-        experiment.runs().size(), report.num_files, format_bytes(report.bytes), report.num_token_caches, folder.string());
+        experiment.runs().size(), report.num_files, format_bytes(report.bytes), report.num_token_caches, typed(folder.string()));
     return 0;
 }
 

@@ -21,6 +21,11 @@ struct StudyOptions {
     bool smoke = false;
 };
 
+/// As the other commands of the study take them.
+std::string arguments_of(const StudyOptions& options) {
+    return fmt::format("{} --project {}{}", typed(options.file), typed(options.project), options.smoke ? " --smoke" : "");
+}
+
 /// As faceter run does, those that have runs to do.
 void check_missing(const std::vector<Experiment>& experiments, const std::vector<StudyRun>& planned, const Catalogue& catalogue,
                    int processes) {
@@ -44,8 +49,7 @@ int run_study(const Cli& cli, const StudyOptions& options) {
     const auto [runs, under_way] = begin_study(experiments, std::move(planned), project.folder(), options.smoke);
     for (const std::string& one : under_way) say(stderr, "{}\n", one);
     if (runs.empty()) {
-        say(stdout, "every run of {} is done or running; see: faceter study report {} --project {}\n", study.name, options.file,
-            options.project);
+        say(stdout, "every run of {} is done or running; see: faceter study report {}\n", study.name, arguments_of(options));
         return 0;
     }
     std::vector<RunDirectory> begun;
@@ -101,7 +105,7 @@ int study_status(const Cli& cli, const StudyOptions& options) {
     }
     print_table(progress.table, "text");
     for (const std::string& one : progress.ended_early) fmt::print("{}\n", printable(one));
-    if (!progress.ended_early.empty()) fmt::print("faceter study run {} goes on with them\n", printable(options.file));
+    if (!progress.ended_early.empty()) say(stdout, "to go on with them: faceter study run {}\n", arguments_of(options));
     fmt::print("{} of {} runs are done{}\n", done, planned,
                done && done < planned ? fmt::format("; about {:.1f} hours are left", left_s / 3600) : "");
     return 0;

@@ -51,7 +51,7 @@ class Search {
         std::string advice =
             "give a folder that holds config.json and model.safetensors, a run's (PROJECT/runs/RUN), or a name of the Hugging Face hub "
             "(org/name)";
-        if (name_ == "minilm") advice = "run packaging/setup.sh, which fetches it";
+        if (name_ == "minilm") advice = "run 'faceter setup', which fetches it (from a checkout: packaging/setup.sh)";
         if (asked_)
             advice = fmt::format("{} knows no such model, or it is private; check the spelling, or set HF_TOKEN", settings_.endpoint);
         if (settings_.offline && !hub_models(name_).empty())

@@ -125,6 +125,11 @@ SimilaritySet average_over_seeds(std::span<const SimilaritySet> seeds, std::span
     return average;
 }
 
+bool share_a_pair(const SimilaritySet& first, const SimilaritySet& second) {
+    return std::any_of(first.pairs.begin(), first.pairs.end(),
+                       [&](const SimilarityPair& pair) { return find_pair(second.pairs, pair) != nullptr; });
+}
+
 SimilarityComparison compare_similarity(const std::string& first_name, const SimilaritySet& first, const std::string& second_name,
                                         const SimilaritySet& second, Alternative alternative) {
     SimilarityComparison comparison{first_name, second_name, alternative, {}};

@@ -55,7 +55,9 @@ struct SimilarityComparison {
     std::vector<SimilarityTest> tests;
 };
 
-/// HA: mean(first) < mean(second) for `less`. Pairs that only one run has are left out; a data error where none is left.
+/// Whether a pair of tasks is in both.
+bool share_a_pair(const SimilaritySet& first, const SimilaritySet& second);
+/// HA: mean(first) < mean(second) for `less`. Pairs that only one run has are left out; a data error where they share none.
 SimilarityComparison compare_similarity(const std::string& first_name, const SimilaritySet& first, const std::string& second_name,
                                         const SimilaritySet& second, Alternative alternative);
 /// The paired test over texts first (both runs embed the same texts), Welch's after it, as published.

@@ -172,6 +172,16 @@ void refuse_graded(const Survey& survey, const ColumnRoles& roles) {
         survey.file.string(), grade_says, printable(roles.query), printable(roles.document), printable(pairs.words()));
 }
 
+/// As the survey calls the column: names of a table are in small letters there, and people type what stands in their file.
+std::string column_called(const Survey& survey, const std::string& as_typed) {
+    const auto is_it = [&](const SurveyedColumn& column) { return column.name == as_typed; };
+    if (std::any_of(survey.columns.begin(), survey.columns.end(), is_it)) return as_typed;
+    std::vector<std::string> found;
+    for (const SurveyedColumn& column : survey.columns)
+        if (lowercase_ascii(column.name) == lowercase_ascii(as_typed)) found.push_back(column.name);
+    return found.size() == 1 ? found.front() : survey.columns[survey.column(as_typed)].name;
+}
+
 }  // namespace
 
 std::string entry_of_lists(const std::filesystem::path& file) {
@@ -235,12 +245,15 @@ ColumnRoles parse_roles(const Survey& survey, std::string_view words) {
         if (equals == std::string_view::npos || (place == places.end() && role != "negative"))
             throw usage_error("{}: roles of columns are query=, document=, negative=, text= and label=, as in 'text=body, label=topic'",
                               faceter::quoted(word));
-        const std::string column(trim(word.substr(equals + 1)));
-        survey.column(column);
-        if (role == "negative")
+        const std::string column = column_called(survey, std::string(trim(word.substr(equals + 1))));
+        if (role == "negative") {
             roles.negatives.push_back(column);
-        else
-            *place->second = column;
+            continue;
+        }
+        if (!place->second->empty())
+            throw usage_error("{}: {}= stands there twice, and one column has that role; negative= alone may be several",
+                              faceter::quoted(words), role);
+        *place->second = column;
     }
     if (roles.query.empty() != roles.document.empty() || roles.text.empty() != roles.label.empty() ||
         (roles.query.empty() && roles.text.empty()) || (!roles.negatives.empty() && roles.query.empty()))

@@ -1,6 +1,7 @@
 #include "data/duplicates.h"
 
 #include <algorithm>
+#include <span>
 #include <unordered_map>
 
 #include "common/hash.h"
@@ -17,9 +18,15 @@ struct Seen {
     bool labels_differ = false;
 };
 
+/// What makes an example the same as another: the partner of a labelled text was drawn, and says nothing of it.
+std::span<const ExampleRow::Text> own_texts(const ExampleRow& row) {
+    const bool drawn = !row.label.is_null() && !row.texts.empty() && row.texts.front().role == "anchor";
+    return std::span(row.texts).first(drawn ? 1 : row.texts.size());
+}
+
 Hash128 key_of(const ExampleRow& row) {
     std::string forms = std::to_string(row.part) + '\n';
-    for (const ExampleRow::Text& text : row.texts) {
+    for (const ExampleRow::Text& text : own_texts(row)) {
         const std::string form = overlap_form(text.text);  // of ":)" and ":(" there is none
         forms += (form.empty() ? '\x01' + std::string(text.text) : form) + '\n';
     }
@@ -28,7 +35,7 @@ Hash128 key_of(const ExampleRow& row) {
 
 std::string text_of(const ExampleRow& row) {
     std::string text;
-    for (const ExampleRow::Text& one : row.texts) text += (text.empty() ? "" : " | ") + std::string(one.text);
+    for (const ExampleRow::Text& one : own_texts(row)) text += (text.empty() ? "" : " | ") + std::string(one.text);
     return text;
 }
 

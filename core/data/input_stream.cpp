@@ -1,6 +1,8 @@
 #include "data/input_stream.h"
 
 #include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -10,6 +12,7 @@
 #include <cstring>
 #include <vector>
 
+#include "common/cancel.h"
 #include "common/error.h"
 #include "common/open_file.h"
 #include "common/strings.h"
@@ -27,6 +30,8 @@ class PlainStream : public InputStream {
     explicit PlainStream(const fs::path& path) : path_(path), hashed_(path) {
         if (fs::is_directory(path)) throw data_error("{}: is a folder; a file is expected here", path.string());
         descriptor_ = open_to_read(path);
+        struct stat info {};
+        may_wait_ = ::fstat(descriptor_, &info) == 0 && !S_ISREG(info.st_mode);
     }
     ~PlainStream() override {
         read_the_little_that_is_left();
@@ -59,8 +64,17 @@ class PlainStream : public InputStream {
     }
 
   private:
+    /// A signal that asks to stop interrupts no read, which would wait for as long as nobody writes.
+    void wait_for_more() const {
+        constexpr int between_looks_ms = 200;
+        pollfd input{descriptor_, POLLIN, 0};
+        while (may_wait_ && (::poll(&input, 1, between_looks_ms) == 0 || input.revents == 0))
+            if (stop_requested() != StopRequest::none) throw Error(ExitCode::stopped, path_.string() + ": stopped before its end was read");
+    }
+
     std::size_t read_on(char* to, std::size_t size) {
         for (;;) {
+            wait_for_more();
             const ssize_t got = ::read(descriptor_, to, size);
             if (got >= 0) {
                 hashed_.add({to, static_cast<std::size_t>(got)});
@@ -75,7 +89,7 @@ class PlainStream : public InputStream {
     void read_the_little_that_is_left() noexcept {
         constexpr int most_reads = 16;
         char rest[4096];
-        for (int i = 0; i < most_reads && hashed_.is_noted(); ++i) {
+        for (int i = 0; i < most_reads && hashed_.is_noted() && stop_requested() == StopRequest::none; ++i) {
             const ssize_t got = ::read(descriptor_, rest, sizeof rest);
             if (got < 0) return;
             try {
@@ -90,6 +104,7 @@ class PlainStream : public InputStream {
     fs::path path_;
     HashedFile hashed_;
     int descriptor_;
+    bool may_wait_ = false;  ///< a pipe, a terminal
     std::vector<char> peeked_;
     std::size_t peeked_at_ = 0;
 };

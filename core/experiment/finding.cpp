@@ -50,7 +50,7 @@ void look_at_torch(const Machine& machine, std::vector<std::string>& to_fetch, s
                          "unset FACETER_TORCH_ROOT && faceter setup",
                          {}});
     else if (machine.torch.empty())
-        to_fetch.emplace_back("no libtorch found (packaging/setup.sh fetches it; FACETER_TORCH_ROOT names another place)");
+        to_fetch.emplace_back("no libtorch found ('faceter setup' fetches it; FACETER_TORCH_ROOT names another place)");
     else if (!machine.gpus.empty() && !fs::exists(cuda))
         found.push_back({fmt::format("{} is there, and {} is not: runs use the processor alone", machine.gpus.front(), cuda.string()),
                          "faceter setup --cuda",

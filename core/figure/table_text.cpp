@@ -180,6 +180,36 @@ void squeeze(std::vector<Layout>& columns, int width) {
     narrow(columns, width);
 }
 
+/// Columns next to one another that are of one group; one that is of none stands by itself.
+struct Span {
+    std::size_t begin, end;
+    int width;
+};
+
+std::vector<Span> spans_of(const std::vector<Layout>& columns) {
+    std::vector<Span> spans;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+        if (i > 0 && !columns[i].group.empty() && columns[i].group == columns[i - 1].group) {
+            spans.back().end = i + 1;
+            spans.back().width += gap + columns[i].width;
+        } else {
+            spans.push_back({i, i + 1, columns[i].width});
+        }
+    }
+    return spans;
+}
+
+/// No word of a group's name is wider than its columns, within reason: the last of them gets what they lack.
+void make_room_for_groups(std::vector<Layout>& columns, int width) {
+    for (const Span& span : spans_of(columns)) {
+        int lacking = std::min(longest_word(printable(columns[span.begin].group)), width / 3) + gap;
+        for (std::size_t i = span.begin; i < span.end; ++i) lacking -= columns[i].smallest + gap;
+        Layout& last = columns[span.end - 1];
+        last.smallest += std::max(0, lacking);
+        last.width = std::max(last.width, last.smallest);
+    }
+}
+
 std::string aligned(const std::string& text, int width, Alignment alignment) {
     const int room = std::max(0, width - display_width(text));
     if (alignment == Alignment::left) return text + blanks(room);
@@ -259,6 +289,7 @@ class Writer {
     std::vector<Layout> laid_out(const std::vector<std::size_t>& block) const {
         std::vector<Layout> columns;
         for (const std::size_t c : block) columns.push_back(page_.columns[c]);
+        make_room_for_groups(columns, options_.width);
         fit(columns, options_.width);
         return columns;
     }
@@ -275,41 +306,47 @@ class Writer {
         }
     }
 
-    /// A line with the name of each group over its columns, and a line below it.
+    /// A text over one or several columns, in as many lines as it takes there.
+    struct Heading {
+        std::vector<std::string> lines;
+        int width;
+        Alignment side;
+    };
+
+    /// The name of each group over its columns, and a line below it.
     void write_groups(const std::vector<Layout>& columns) {
-        std::string names, rules;
-        bool any = false;
-        for (std::size_t i = 0; i < columns.size();) {
-            const std::string& group = columns[i].group;
-            int width = columns[i].width;
-            std::size_t end = i + 1;
-            while (!group.empty() && end < columns.size() && columns[end].group == group) width += gap + columns[end++].width;
-            any |= !group.empty();
-            names += aligned(shorten(printable(group), width), width, Alignment::centre) + blanks(gap);
-            rules += (group.empty() ? blanks(width) : rule(width)) + blanks(gap);
-            i = end;
+        std::vector<Heading> names;
+        std::string rules;
+        for (const Span& span : spans_of(columns)) {
+            const std::string& group = columns[span.begin].group;
+            const bool named = !group.empty();
+            names.push_back({named ? wrap(printable(group), span.width) : std::vector<std::string>{}, span.width, Alignment::centre});
+            rules += (named ? rule(span.width) : blanks(span.width)) + blanks(gap);
         }
-        if (!any) return;
-        write_line(names, "");
-        write_line(rules, "2");
+        if (write_stacked(names)) write_line(rules, "2");
     }
 
     void write_headings(const std::vector<Layout>& columns) {
-        std::vector<std::vector<std::string>> lines;
+        std::vector<Heading> headings;
+        for (const Layout& column : columns)
+            headings.push_back({wrap(column.heading, column.width), column.width,
+                                column.alignment == Alignment::automatic ? Alignment::right : column.alignment});
+        write_stacked(headings);
+    }
+
+    /// Side by side; they stand on what comes below. False where none has a line.
+    bool write_stacked(const std::vector<Heading>& headings) {
         std::size_t height = 0;
-        for (const Layout& column : columns) {
-            lines.push_back(wrap(column.heading, column.width));
-            height = std::max(height, lines.back().size());
-        }
-        for (std::size_t h = 0; h < height; ++h) {  // headings stand on the rule
+        for (const Heading& heading : headings) height = std::max(height, heading.lines.size());
+        for (std::size_t h = 0; h < height; ++h) {
             std::string line;
-            for (std::size_t i = 0; i < columns.size(); ++i) {
-                const std::size_t above = height - lines[i].size();
-                const auto side = columns[i].alignment == Alignment::automatic ? Alignment::right : columns[i].alignment;
-                line += aligned(h < above ? "" : lines[i][h - above], columns[i].width, side) + blanks(gap);
+            for (const auto& [lines, width, side] : headings) {
+                const std::size_t above = height - lines.size();
+                line += aligned(h < above ? "" : lines[h - above], width, side) + blanks(gap);
             }
             write_line(line, "");
         }
+        return height > 0;
     }
 
     /// Texts that are longer than their column go on below.

@@ -23,6 +23,20 @@ std::string range_text(const Field& field) {
     return text;
 }
 
+/// What could stand in a list.
+std::string_view example_items(const Field& item) {
+    switch (item.type) {
+        case FieldType::text:
+            return "a, b";
+        case FieldType::integer:
+            return "1, 2";
+        case FieldType::real:
+            return "0.5, 1.0";
+        default:
+            return "...";
+    }
+}
+
 /// "a whole number of at least 1 (steps)": what a message says was expected.
 std::string expected(const Field& field) {
     std::string text;
@@ -46,7 +60,7 @@ std::string expected(const Field& field) {
             text = "one of " + join(field.choices, ", ");
             break;
         case FieldType::list:
-            text = "a list, such as [" + std::string(field.item->type == FieldType::text ? "a, b" : "...") + "]";
+            text = fmt::format("a list, such as [{}]", example_items(*field.item));
             break;
         case FieldType::map:
             text = "a map of names to settings";

@@ -170,6 +170,26 @@ void parse_document(std::string_view text, std::string_view file, TreeBuilder& b
     if (parser.HandleNextDocument(second)) throw settings_error("{}: holds a second document ('---'); one a file is expected", file);
 }
 
+/// Whether a tab stands in front of what a line holds.
+bool is_indented_by_tab(std::string_view line) {
+    const std::size_t begin = line.find_first_not_of(" \t\r");
+    return begin != std::string_view::npos && line.substr(0, begin).find('\t') != std::string_view::npos;
+}
+
+/// What people most often did where the parser stopped.
+std::string advice_on(const YAML::Exception& problem, std::string_view text) {
+    const std::vector<std::string_view> lines = split(text, '\n');
+    const auto here = static_cast<std::size_t>(std::max(problem.mark.line, 0));
+    for (std::size_t line = here > 0 ? here - 1 : 0; line <= here && line < lines.size(); ++line)
+        if (is_indented_by_tab(lines[line])) return fmt::format("; a tab indents line {}: write blanks in its place", line + 1);
+    const std::string& said = problem.msg;
+    if (said == YAML::ErrorMsg::END_OF_MAP_FLOW || said == YAML::ErrorMsg::END_OF_SEQ_FLOW)
+        return "; a '{' or '[' is not closed, or a text within holds ': ' or a comma: put it in quotes";
+    if (said == YAML::ErrorMsg::MAP_VALUE || said == YAML::ErrorMsg::END_OF_MAP || said == YAML::ErrorMsg::END_OF_SEQ)
+        return "; look here and a line above: settings of one map begin in one column, and a blank stands behind each ':'";
+    return "";
+}
+
 }  // namespace
 
 const YamlNode* YamlNode::find(std::string_view key) const {
@@ -214,7 +234,7 @@ YamlNode parse_yaml(std::string_view text, std::string_view file, const YamlLimi
     } catch (const YAML::Exception& problem) {
         const SourcePosition at{std::string(file), static_cast<std::size_t>(std::max(problem.mark.line + 1, 0)),
                                 static_cast<std::size_t>(std::max(problem.mark.column + 1, 0))};
-        throw settings_error("{}: not valid YAML: {}", at.text(), problem.msg);
+        throw settings_error("{}: not valid YAML: {}{}", at.text(), problem.msg, advice_on(problem, text));
     }
 }
 

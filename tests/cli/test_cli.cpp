@@ -78,6 +78,17 @@ class TestCli : public QObject {
         QVERIFY2(widest_line(help.out) <= 100, help.out.c_str());
         QCOMPARE(faceter::testing::faceter({"--version"}).code, 0);
     }
+    void help_is_a_word_as_well() {
+        for (const std::vector<std::string>& command : {std::vector<std::string>{}, {"list"}, {"stats", "welch"}, {"embed"}}) {
+            std::vector<std::string> asked{"help"}, known = command;
+            asked.insert(asked.end(), command.begin(), command.end());
+            known.push_back("--help");
+            const Outcome outcome = faceter::testing::faceter(asked);
+            QCOMPARE(outcome.code, 0);
+            QCOMPARE(outcome.out, faceter::testing::faceter(known).out);
+        }
+        HAS(faceter::testing::faceter({"help", "compar"}).err, "did you mean 'compare'?");
+    }
     void unknown_commands_and_flags_name_the_nearest() {
         const Outcome command = faceter::testing::faceter({"compar"});
         QCOMPARE(command.code, 2);

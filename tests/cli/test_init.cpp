@@ -1,6 +1,7 @@
 #include <fstream>
 
 #include "cli/program.h"
+#include "common/command.h"
 #include "common/file.h"
 #include "data/column_roles.h"
 #include "support/test.h"
@@ -135,7 +136,7 @@ class TestInit : public QObject {
         put("faq.csv", faq(',', "question,answer,topic\n"));
         const Outcome outcome = faceter::testing::faceter({"init", in("faq.csv"), "--output", in("my file.yaml"), "--yes"});
         QVERIFY2(outcome.code == 0, outcome.err.c_str());
-        HAS(outcome.err, "next: faceter check 'my file.yaml'");
+        HAS(outcome.err, "next: faceter check '" + in("my file.yaml") + "'\n");  // from where it was made
         HAS(read_file(in("my file.yaml")), "# faceter check 'my file.yaml' ");
     }
     /// Their pairs do not all belong together, and training would take them so.
@@ -340,6 +341,16 @@ class TestInit : public QObject {
         QCOMPARE(same.code, 2);
         HAS(same.err, "one column cannot be two of query, document and negative");
     }
+    void columns_are_named_as_they_stand_in_the_file() {
+        put("odd.csv", faq(',', "Frage,ANTWORT,Thema\n"));
+        const Outcome outcome = start("odd.csv", {"--columns", "query=Frage, document=ANTWORT, text=antwort, label=Thema"});
+        QVERIFY2(outcome.code == 0, outcome.err.c_str());
+        HAS(outcome.err, "columns: query=frage, document=antwort, text=antwort, label=thema");
+        init();
+        const Outcome twice = start("odd.csv", {"--columns", "text=Frage, text=Antwort, label=Thema"});
+        QCOMPARE(twice.code, 2);
+        HAS(twice.err, "text= stands there twice");
+    }
     /// Which --columns would take for two roles: the guess is not read again.
     void a_column_whose_name_has_a_comma_is_taken() {
         std::string table = "\"Text, in full\",Label\n";
@@ -359,6 +370,17 @@ class TestInit : public QObject {
         QVERIFY(!fs::exists(in("made-data")));
         const Outcome checked = check();
         QVERIFY2(checked.code == 0, checked.err.c_str());
+    }
+    void the_folder_that_one_stands_in_gives_its_name() {
+        make_directories(in("mine"));
+        std::string rows;
+        for (int i = 0; i < 40; ++i) rows += fmt::format("{{\"text\": \"number {}\", \"label\": \"{}\"}}\n", i, i % 2 ? "odd" : "even");
+        for (const char* part : {"mine/train.jsonl", "mine/test.jsonl"}) put(part, rows);
+        put("mine/dataset.json", "{\"task\": \"classification\"}");
+        const CommandResult result =
+            run_command({"sh", "-c", "cd '" + in("mine") + "' && '" FACETER_BINARY_DIR "/bin/faceter' init . --yes"});
+        QVERIFY2(result.code == 0, result.complaint.c_str());
+        QVERIFY(fs::exists(in("mine/mine.yaml")));
     }
     void other_languages_are_seen() {
         QCOMPARE(language_of("der Hund und die Katze sind nicht mit im Haus"), std::string("de"));

@@ -5,9 +5,11 @@
 #include "common/strings.h"
 #include "common/untrusted_json.h"
 #include "support/checkout.h"
+#include "support/sample_runs.h"
 #include "support/test.h"
 
 using namespace faceter;
+using namespace faceter::testing;
 
 namespace {
 
@@ -29,8 +31,9 @@ class TestReference : public QObject {
 
     /// What bash offers behind "faceter WORDS...", the last of which is being typed.
     std::string offered(const std::string& words) const {
-        const std::string script = "source '" + (folder_.path() / "faceter.bash").string() + "'; compopt() { :; }; COMP_WORDS=(faceter " +
-                                   words + "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _faceter; echo \"${COMPREPLY[*]}\"";
+        const std::string script = "PATH='" FACETER_BINARY_DIR "/bin':$PATH; source '" + (folder_.path() / "faceter.bash").string() +
+                                   "'; compopt() { :; }; COMP_WORDS=(faceter " + words +
+                                   "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _faceter; echo \"${COMPREPLY[*]}\"";
         const CommandResult result = run_command({"bash", "-c", script});
         return result.output + result.complaint;
     }
@@ -51,6 +54,20 @@ class TestReference : public QObject {
         QCOMPARE(offered("embed --comp"), std::string("--compute\n"));  // an option that the worker alone knows
         QCOMPARE(offered("embed --ta"), std::string("--task\n"));       // the first of an option's two names
         QCOMPARE(offered("data mine --mar"), std::string("--margin\n"));
+    }
+    void bash_completes_names_of_the_projects_runs() {
+        const std::string project = (folder_.path() / "my project").string(), named = "--project '" + project + "'";
+        const std::string run = sample_run(project).info().shown_name(), begun = run.substr(0, 1);
+        QVERIFY(run.ends_with("-1"));
+        QCOMPARE(offered("show " + named + " " + begun), run + "\n");
+        QCOMPARE(offered("show --project = '" + project + "' " + begun), run + "\n");  // as bash parts --project=DIR
+        QCOMPARE(offered("compare " + named + " ''"), run + "\n");
+        QCOMPARE(offered("compare " + named + " --baseline ''"), run + "\n");
+        QCOMPARE(offered("embed " + named + " --model " + begun), run + "\n");
+        QCOMPARE(offered("report " + named + " --output " + begun), std::string("\n"));  // any file
+        QCOMPARE(offered("run " + named + " --only " + begun), std::string("\n"));       // of the experiment
+        QCOMPARE(offered("show --jso"), std::string("--json\n"));
+        QCOMPARE(offered("show --project /nowhere " + begun), std::string("\n"));
     }
     void other_shells_understand_theirs() {
         if (!here("zsh") || !here("fish")) QSKIP("zsh and fish are not both installed");

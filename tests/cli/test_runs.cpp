@@ -369,7 +369,7 @@ class TestRuns : public QObject {
         QCOMPARE(list["runs"].size(), std::size_t{2});
         QCOMPARE(json_of(call({"list", "--json", "--tag", "paper"}))["runs"][0]["note"].get<std::string>(), std::string("best so far"));
         const std::string id = Project(in("project"), false).find_run("Mix").info().id;
-        QCOMPARE(call({"delete", "Mix"}).code, 0);
+        HAS(call({"delete", "Mix"}).err, "; undo with: faceter restore Mix-1 --project " + in("project") + "\n");
         QVERIFY(fs::exists(in("project/trash/" + id + "/run.json")));
         QCOMPARE(json_of(call({"list", "--json", "--all"}))["runs"].size(), std::size_t{2});
         QCOMPARE(json_of(call({"trash", "--json"}))[0]["id"].get<std::string>(), id);
@@ -535,6 +535,10 @@ class TestRuns : public QObject {
         QCOMPARE(outcome.code, 0);
         QVERIFY(json_of(outcome)["pairs"][0]["welch"]["p"].get<double>() < 1e-6);
         HAS(call({"compare"}).out, "paired over texts");
+        project.find_run("EM").write_result("inter_task_similarity", {{"pairs", Json::array()}, {"texts", 64}});  // of one task
+        QCOMPARE(call({"similarity", "Mix", "EM"}).code, 4);
+        QVERIFY(json_of(call({"compare", "--json"}))["inter_task_similarity"].empty());
+        QCOMPARE(call({"report", "--output", in("r.html")}).code, 0);
     }
     void tables_fit_the_terminal() {
         mode("done");

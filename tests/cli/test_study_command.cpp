@@ -129,7 +129,7 @@ class TestStudyCommand : public QObject {
         const Outcome said = study("status");
         HAS(said.out, "failed: ");
         HAS(said.out, "pairs.jsonl");
-        HAS(said.out, "faceter study run");
+        HAS(said.out, "to go on with them: faceter study run " + in("s.yaml") + " --project " + in("p") + "\n");
         const Json status = json_of(study("status", {"--json"}));
         QCOMPARE(status.at("done").get<int>(), 4);
         QCOMPARE(status.at("runs").size(), std::size_t{5});

@@ -82,6 +82,20 @@ class TestDuplicates : public QObject {
         QVERIFY(found.groups[0].labels_differ && !found.groups[1].labels_differ);
     }
 
+    /// Each is paired with another text of its label, and these differ.
+    void a_text_that_is_trained_on_under_two_labels_is_said() {
+        put(folder_.path() / "labels.jsonl",
+            "{\"text\":\"same\",\"label\":\"a\"}\n{\"text\":\"second\",\"label\":\"a\"}\n{\"text\":\"Same.\",\"label\":\"b\"}\n"
+            "{\"text\":\"fourth\",\"label\":\"b\"}\n");
+        const TrainingSet set = load_training_set(
+            request({{"source", "file"}, {"path", "labels.jsonl"}, {"format", "labelled"}}, folder_.path()), "classification");
+        const Duplicates found = find_duplicates(ExampleRows(set));
+        QCOMPARE(found.examples, std::size_t{4});
+        QCOMPARE(found.repeated, std::size_t{1});
+        QCOMPARE(found.num_differ, std::size_t{1});
+        QCOMPARE(found.groups.front().text, std::string("same"));
+    }
+
     void the_sets_of_a_clustering_are_apart() {
         EvaluationSet set;
         ClusteringData data;

@@ -1,7 +1,9 @@
 #include "data/line_reader.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "common/cancel.h"
 #include "files.h"
 #include "support/test.h"
 
@@ -104,6 +106,18 @@ class TestLines : public QObject {
         EXPECT_ERROR(lines_of(put(at("bent.zst"), bent)), "bent.zst", "damaged");
         EXPECT_ERROR(lines_of(at("missing.jsonl")), "missing.jsonl", "No such file");
         EXPECT_ERROR(lines_of(folder_.path()), "is a folder");
+    }
+    /// As in `faceter embed -` behind a program that does not go on: SIGTERM set the flag, and the read went on for ever.
+    void waiting_for_a_pipe_ends_where_it_shall_stop() {
+        int ends[2];
+        QCOMPARE(::pipe(ends), 0);
+        QCOMPARE(::write(ends[1], "a line\n", 7), ssize_t{7});
+        request_stop();
+        EXPECT_ERROR(lines_of("/proc/self/fd/" + std::to_string(ends[0])), "stopped before its end was read");
+        clear_stop_request();
+        ::close(ends[1]);
+        QCOMPARE(lines_of("/proc/self/fd/" + std::to_string(ends[0])), std::vector<std::string>{});
+        ::close(ends[0]);
     }
     /// One line of zeros meets the limit of a line, many lines that of growth; neither may take memory or minutes.
     void bombs_end_in_an_error_without_memory() {

@@ -227,6 +227,23 @@ class TestTable : public QObject {
             QCOMPARE(count(text, "heading"), std::size_t{12});
         }
     }
+    void a_group_over_few_columns_keeps_all_of_its_name() {
+        Table table;
+        table.add_column("tasks", ColumnKind::text);
+        table.add_row({Cell::of("retrieval / clustering")});
+        for (const char* group : {"mean similarity", "paired over texts", "Welch (as published)"})
+            for (int i = 0; i < 5; ++i) {
+                table.add_column("t", ColumnKind::number).group = group;
+                table.rows[0].cells.push_back(Cell::of(1.5));
+            }
+        for (const int width : {40, 50, 60, 70, 80, 100}) {
+            const std::string text = table_to_text(table, {.width = width});
+            QVERIFY2(count(text, "…") == 0, text.c_str());
+            QVERIFY2(widest_line(text) <= width, text.c_str());
+            QCOMPARE(count(text, "1.50"), std::size_t{15});
+            for (const char* word : {"similarity", "paired", "texts", "Welch", "published)"}) QVERIFY2(count(text, word) > 0, text.c_str());
+        }
+    }
     void a_long_text_goes_on_below_and_none_of_it_is_lost() {
         Table table;
         for (const char* name : {"setting", "what it is"}) table.add_column(name, ColumnKind::text);

@@ -71,7 +71,7 @@ class TestCheck : public QObject {
         QVERIFY(errors_of("name: x\nfast: no\n").find("expected true or false") != std::string::npos);
         QVERIFY(errors_of("name: x\nfast: 'true'\n").find("expected true or false") != std::string::npos);
         QVERIFY(errors_of("name: x\nsteps: [1]\n").find("steps is a list") != std::string::npos);
-        QVERIFY(errors_of("name: x\nseeds: 1\n").find("expected a list") != std::string::npos);
+        QVERIFY(errors_of("name: x\nseeds: 1\n").find("expected a list, such as [1, 2]") != std::string::npos);
         QVERIFY(errors_of("name: x\none: 3\n").find("one is '3'; expected a map of settings") != std::string::npos);
         QVERIFY(errors_of("- 1\n").find("the file is a list") != std::string::npos);
     }

@@ -91,6 +91,11 @@ class TestYaml : public QObject {
         EXPECT_ERROR(parse_yaml(lists, "t.yaml"), "nested deeper");
         EXPECT_ERROR(parse_yaml(maps, "t.yaml"), "nested deeper");
     }
+    void a_file_that_is_no_yaml_is_told_what_to_look_at() {
+        EXPECT_ERROR(parse_yaml("training:\n\tbatch_size: 8\n  steps: 3\n", "t.yaml"), "t.yaml:2:", "a tab indents line 2");
+        EXPECT_ERROR(parse_yaml("training:\n batch_size: 8\n  steps: 3\n", "t.yaml"), "t.yaml:3:", "begin in one column");
+        EXPECT_ERROR(parse_yaml("a: {text: task: }\n", "t.yaml"), "t.yaml:1:", "put it in quotes");
+    }
     void broken_files_name_their_place() {
         EXPECT_ERROR(parse_yaml("a: [1, 2\nb: 3\n", "t.yaml"), "t.yaml:", "not valid YAML");
         EXPECT_ERROR(parse_yaml("a: \"open\n", "t.yaml"), "t.yaml:", "not valid YAML");
