@@ -140,6 +140,19 @@ class TestStudy : public QObject {
         QVERIFY2(QString::fromStdString(std::string(verdict_name(outcome.verdict))) == verdict, outcome.sentence.c_str());
         QVERIFY(outcome.effect.interval.low <= outcome.effect.estimate && outcome.effect.estimate <= outcome.effect.interval.high);
     }
+    /// As in a comparison: scores are shares of few examples, and two or three of them may well be apart by the same.
+    void seeds_that_do_not_differ_decide_nothing() {
+        const Matrix plain(5, {50, 50, 50});
+        const ClaimOutcome same = judged(Matrix(5, {52, 52.1, 53}), plain);
+        QCOMPARE(same.verdict, Verdict::undecided);
+        QVERIFY2(same.sentence.find("(t interval); the seeds do not differ") != std::string::npos, same.sentence.c_str());
+        QVERIFY(same.to_json().at("p").is_null() && same.to_json().at("equivalence").at("p").is_null());
+        const ClaimOutcome on_one = judged({{53, 60, 60}, {53, 40, 40}, {53, 55, 55}, {53, 45, 45}, {53, 50, 50}}, plain);
+        QVERIFY2(on_one.verdict == Verdict::undecided, on_one.sentence.c_str());
+        QVERIFY(std::isnan(on_one.sets.at(0).p));
+        const ClaimOutcome against = judged({{55, 54, 47}, {56, 55, 47}, {54, 56, 47}, {55.5, 55, 47}, {54.5, 55, 47}}, plain);
+        QVERIFY2(against.sentence.ends_with("the opposite on z."), against.sentence.c_str());
+    }
     void a_verdict_on_fewer_seeds_than_planned_says_so() {
         Study longer = study();
         const Matrix better = scores({2, 3, 2}, 0.4, 1), plain = scores({0, 0, 0}, 0.4, 2);
