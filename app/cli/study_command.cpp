@@ -5,6 +5,7 @@
 #include "cli/experiment_arguments.h"
 #include "common/error.h"
 #include "common/printable.h"
+#include "compare/study_exclusions.h"
 #include "compare/study_report.h"
 #include "experiment/machine.h"
 #include "figure/svg.h"
@@ -36,6 +37,7 @@ int run_study(const Cli& cli, const StudyOptions& options) {
     if (!options.smoke) check_planned(study, options.file);
     const std::vector<Experiment> experiments = study_experiments(study, catalogue, options.smoke);
     check_claims(study, experiments);
+    check_exclusions(study, study_names(experiments));
     worker_program();
     std::vector<StudyRun> planned = study_runs(study, catalogue, options.project, options.smoke);
     check_missing(experiments, planned, catalogue, options.start.devices);
@@ -86,7 +88,12 @@ int study_status(const Cli& cli, const StudyOptions& options) {
     const Study study = read_study(options.file);
     StudyProgress progress;
     for (const char* name : {"experiment", "variant", "point", "seed", "state"}) progress.table.add_column(name, ColumnKind::text);
-    each_study_run(study, load_catalogue(cli), options.project, options.smoke, [&](const StudyRun& run) { progress.add(run); });
+    StudyNames names;
+    each_study_run(study, load_catalogue(cli), options.project, options.smoke, [&](const StudyRun& run) {
+        if (!study.exclusions.empty()) names.add(run.wanted.settings);
+        progress.add(run);
+    });
+    check_exclusions(study, names);
     if (!fs::is_directory(options.project)) say(stderr, "{} is not there yet; faceter study run makes it\n", options.project);
     const std::size_t planned = progress.planned, done = progress.done;
     const double left_s = done ? progress.spent_s / static_cast<double>(done) * static_cast<double>(planned - done) : 0;

@@ -5,16 +5,15 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <unordered_map>
 
 #include "common/printable.h"
 #include "common/strings.h"
 #include "compare/result_files.h"
+#include "compare/study_exclusions.h"
 #include "compare/study_tables.h"
 #include "figure/table_export.h"
 #include "record/steps.h"
 #include "stats/number.h"
-#include "store/filter.h"
 
 namespace faceter {
 namespace {
@@ -231,27 +230,6 @@ std::map<std::string, std::map<std::string, std::vector<double>>> scores_by_vari
     return scores;
 }
 
-/// Takes the runs that the study leaves out away; says which and why.
-std::vector<std::string> exclude(const Study& study, const fs::path& project, std::vector<StudyRun>& runs) {
-    std::vector<std::string> excluded;
-    if (study.exclusions.empty() || !fs::is_directory(project / "runs")) return excluded;
-    Store store(project);
-    store.ingest_all();
-    for (const StudyExclusion& exclusion : study.exclusions) {
-        std::vector<RunRow> rows = store.runs();
-        filter_rows(store, exclusion.where, rows);
-        std::unordered_map<std::string, const RunRow*> left_out;
-        for (const RunRow& row : rows) left_out.emplace(row.info.id, &row);
-        for (StudyRun& run : runs) {
-            const auto found = run.done ? left_out.find(run.record.filename().string()) : left_out.end();
-            if (found == left_out.end()) continue;
-            excluded.push_back(fmt::format("{}: {}", found->second->info.shown_name(), exclusion.reason));
-            run.done = false;
-        }
-    }
-    return excluded;
-}
-
 std::string list_of(const std::string& title, const std::vector<std::string>& lines) {
     if (lines.empty()) return "";
     std::string text = "\n## " + title + "\n\n";
@@ -262,13 +240,19 @@ std::string list_of(const std::string& title, const std::vector<std::string>& li
 }  // namespace
 
 StudyReport report_study(const Study& study, const Catalogue& catalogue, const fs::path& project, bool smoke) {
-    std::vector<StudyRun> runs = study_runs(study, catalogue, project, smoke);
+    std::vector<StudyRun> runs;
+    StudyNames names;
+    each_study_run(study, catalogue, project, smoke, [&](StudyRun&& run) {
+        if (!study.exclusions.empty()) names.add(run.wanted.settings);
+        run.wanted.settings = Json::object();  // of thousands of runs
+        runs.push_back(std::move(run));
+    });
     StudyReport report;
     report.study = study;
     report.record = read_study_record(study, project);
     report.planned = runs.size();
     report.done = static_cast<std::size_t>(std::count_if(runs.begin(), runs.end(), [](const StudyRun& run) { return run.done; }));
-    report.excluded = exclude(study, project, runs);
+    report.excluded = exclude_runs(study, names, project, runs);
     const std::vector<DoneRun> done = done_runs(runs);
     for (const StudyClaim& claim : study.claims) report.claims.push_back(outcome_of(claim, done, study));
     judge_claims(study, report.claims);

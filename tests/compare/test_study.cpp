@@ -2,6 +2,7 @@
 #include <fstream>
 
 #include "common/random.h"
+#include "compare/study_exclusions.h"
 #include "compare/study_report.h"
 #include "experiment/run_models.h"
 #include "support/checkout.h"
@@ -312,6 +313,30 @@ class TestStudy : public QObject {
         EXPECT_ERROR(runs(), "study s, claim 'Mix over EM': experiments[0] and experiments[1] both make 'quick/Mix'", "set: [name=other]");
         overwrite(folder.path() / "s.yaml", text + "  - {file: quick.yaml, set: [training.steps=7, name=other]}\n");
         EXPECT_ERROR(runs(), "'Mix' is the name of several configurations", "other/Mix");
+    }
+    /// Read at the report alone, it cost all runs.
+    void what_an_exclusion_speaks_of_is_planned_or_refused_before_a_run() {
+        const TemporaryDirectory folder;
+        const fs::path project = folder.path() / "p";
+        const auto excluded = [&](const std::string& where) {
+            sample_study(folder.path(), "[1]");
+            const fs::path file = folder.path() / "s.yaml";
+            overwrite(file, read_file(file) + "exclusions:\n  - {where: " + where + ", reason: r}\n");
+            const Study study = read_study(file);
+            check_exclusions(study, study_names(study_experiments(study, sample_catalogue(), false)));
+            return report_study(study, sample_catalogue(), project, false).excluded;
+        };
+        const auto all_are_read = [&] {
+            for (const char* where : {"loss > 20", "scifact < 0.5", "retrieval < 10 and training.steps = 7", "not steps < 1 and sts < 5"})
+                QCOMPARE(excluded(where).size(), std::size_t{0});
+        };
+        all_are_read();
+        const Experiment experiment = study_experiments(read_study(folder.path() / "s.yaml"), sample_catalogue(), false).front();
+        write_attempt(RunDirectory::create(project, experiment, experiment.runs().at(1), false), 1, 2, "finished");
+        all_are_read();  // of which no run has a score yet
+        QCOMPARE(excluded("loss < 20").size(), std::size_t{1});
+        EXPECT_ERROR(excluded("scifcat < 0.5"), "study s, exclusions[0].where: filter, column 1", "did you mean 'scifact'");
+        EXPECT_ERROR(excluded("loss >"), "study s, exclusions[0].where", "a value is expected");
     }
     void experiments_that_share_the_start_model_alone_are_told_apart() {
         const TemporaryDirectory folder;
