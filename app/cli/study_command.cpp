@@ -22,6 +22,14 @@ struct StudyOptions {
     bool smoke = false;
 };
 
+constexpr std::size_t most_told = 5;
+
+/// Of records that look like a run's and are none, which would be made again without a word.
+void tell_unlike(std::FILE* to, const std::vector<std::string>& unlike) {
+    for (std::size_t i = 0; i < std::min(unlike.size(), most_told); ++i) say(to, "{}\n", unlike[i]);
+    if (unlike.size() > most_told) say(to, "{} further runs do not count; --json names them\n", unlike.size() - most_told);
+}
+
 /// As faceter run does, those that have runs to do.
 void check_missing(const std::vector<Experiment>& experiments, const std::vector<StudyRun>& planned, const Catalogue& catalogue,
                    int processes) {
@@ -40,6 +48,10 @@ int run_study(const Cli& cli, const StudyOptions& options) {
     check_exclusions(study, study_names(experiments));
     worker_program();
     std::vector<StudyRun> planned = study_runs(study, catalogue, options.project, options.smoke);
+    std::vector<std::string> unlike;
+    for (const StudyRun& run : planned)
+        if (!run.unlike.empty()) unlike.push_back(run.unlike);
+    tell_unlike(stderr, unlike);
     check_missing(experiments, planned, catalogue, options.start.devices);
     const Project project(options.project, true);
     if (!options.smoke) record_study(study, project.folder());  // a smoke decides nothing
@@ -63,6 +75,7 @@ struct StudyProgress {
     Table table;
     Json runs = Json::array();
     std::vector<std::string> ended_early;  ///< "EM-3 failed: why"
+    std::vector<std::string> unlike;       ///< "EM-1 does not count: why"
     std::size_t planned = 0, done = 0;
     double spent_s = 0;
 
@@ -72,6 +85,7 @@ struct StudyProgress {
         spent_s += run.done ? run.state.active_s : 0;
         if (run.ended_early())
             ended_early.push_back(fmt::format("{} {}: {}", run.record_name, run_phase_name(run.state.phase), run.state.cause));
+        if (!run.unlike.empty()) unlike.push_back(run.unlike);
         table.add_row({Cell::of(run.experiment_name), Cell::of(run.wanted.variant), Cell::of(run.wanted.point),
                        Cell::of(std::to_string(run.wanted.seed)), Cell::of(state_name(run))});
         runs.push_back({{"experiment", run.experiment_name},
@@ -80,7 +94,8 @@ struct StudyProgress {
                         {"seed", run.wanted.seed},
                         {"run", run.record.empty() ? Json(nullptr) : Json(run.record_name)},
                         {"state", state_name(run)},
-                        {"cause", run.state.cause}});
+                        {"cause", run.state.cause},
+                        {"unlike", run.unlike.empty() ? Json(nullptr) : Json(run.unlike)}});
     }
 };
 
@@ -109,6 +124,7 @@ int study_status(const Cli& cli, const StudyOptions& options) {
     print_table(progress.table, "text");
     for (const std::string& one : progress.ended_early) fmt::print("{}\n", printable(one));
     if (!progress.ended_early.empty()) fmt::print("faceter study run {} goes on with them\n", printable(options.file));
+    tell_unlike(stdout, progress.unlike);
     fmt::print("{} of {} runs are done{}\n", done, planned,
                done && done < planned ? fmt::format("; about {:.1f} hours are left", left_s / 3600) : "");
     return 0;

@@ -282,6 +282,27 @@ class TestStudy : public QObject {
         fs::remove(of.folder.path() / "pairs.tsv");
         QCOMPARE(of.done(), 1);  // as a record of another machine, where nothing can be compared
     }
+    /// Otherwise it would be made again without a word.
+    void a_record_that_does_not_count_is_said_why() {
+        const StudyWithRecord of;
+        const auto unlike = [&] {
+            std::vector<std::string> said;
+            for (const StudyRun& run : study_runs(read_study(of.folder.path() / "s.yaml"), sample_catalogue(), of.project, false))
+                if (!run.unlike.empty()) said.push_back(run.unlike);
+            return said;
+        };
+        QVERIFY(unlike().empty());
+        of.change_experiment("max_examples: 100", "max_examples: 90");
+        QCOMPARE(unlike().size(), std::size_t{1});
+        const std::string said = unlike().front();
+        QVERIFY2(said.ends_with(" does not count: its tasks.retrieval.train[0].max_examples is 100, the study's 90"), said.c_str());
+        of.change_experiment("evaluation:", "training: {steps: 7}\nevaluation:");
+        QVERIFY2(unlike().front().find(", the study's 90 (") != std::string::npos, unlike().front().c_str());
+        std::string text = read_file(of.folder.path() / "s.yaml");
+        text.replace(text.find("[1]"), 3, "[2]");
+        overwrite(of.folder.path() / "s.yaml", text);
+        QVERIFY(unlike().empty());  // it is of another seed
+    }
     void what_tools_hide_in_a_folder_is_none_of_its_data() {
         const StudyWithRecord of;
         const fs::path other = of.folder.path() / "other/scifact";
