@@ -65,13 +65,34 @@ Values method_scores_of(const RunDirectory& run, const std::string& method) {
 /// A run that is done, and its scores: results are read once, whatever the number of claims.
 struct DoneRun {
     const StudyRun* run = nullptr;
+    std::string name;  ///< of its variant and point, as tables and curves have it
     Values scores;
 };
 
+std::string variant_name(const StudyRun& run) {
+    return run.wanted.point.empty() ? run.wanted.variant : run.wanted.variant + " " + run.wanted.point;
+}
+
+/// With the experiment where several make a variant of this name; with its place where these are of one name too.
+std::string full_name(const StudyRun& run, const std::map<std::size_t, std::string>& experiments) {
+    if (experiments.size() < 2) return variant_name(run);
+    const auto of_this_name =
+        std::count_if(experiments.begin(), experiments.end(), [&](const auto& one) { return one.second == run.experiment_name; });
+    return fmt::format("{} ({})", variant_name(run),
+                       of_this_name == 1 ? run.experiment_name : fmt::format("experiments[{}]", run.experiment));
+}
+
+/// One record may be that of two experiments, which share a start model.
 std::vector<DoneRun> done_runs(const std::vector<StudyRun>& runs) {
     std::vector<DoneRun> done;
-    for (const StudyRun& run : runs)
-        if (run.done) done.push_back({&run, scores_of(RunDirectory(run.record))});
+    std::set<fs::path> records;
+    std::map<std::string, std::map<std::size_t, std::string>> experiments;  // by the name of a variant
+    for (const StudyRun& run : runs) {
+        if (!run.done || !records.insert(run.record).second) continue;
+        experiments[variant_name(run)][run.experiment] = run.experiment_name;
+        done.push_back({&run, "", scores_of(RunDirectory(run.record))});
+    }
+    for (DoneRun& of : done) of.name = full_name(*of.run, experiments.at(variant_name(*of.run)));
     return done;
 }
 
@@ -175,14 +196,10 @@ std::vector<double> losses_of(const RunDirectory& run) {
     return curve;
 }
 
-std::string variant_name(const StudyRun& run) {
-    return run.wanted.point.empty() ? run.wanted.variant : run.wanted.variant + " " + run.wanted.point;
-}
-
 Figure curves_of(const std::vector<DoneRun>& runs) {
     std::map<std::string, std::vector<std::vector<double>>> curves;
     for (const DoneRun& of : runs)
-        if (of.run->wanted.method != "start") curves[variant_name(*of.run)].push_back(losses_of(RunDirectory(of.run->record)));
+        if (of.run->wanted.method != "start") curves[of.name].push_back(losses_of(RunDirectory(of.run->record)));
     Figure figure;
     figure.kind = FigureKind::lines;
     figure.name = "learning_curves";
@@ -212,8 +229,7 @@ Figure curves_of(const std::vector<DoneRun>& runs) {
 std::vector<StudyCost> costs_of(const std::vector<DoneRun>& runs) {
     std::map<std::string, StudyCost> costs;
     for (const DoneRun& of : runs) {
-        const std::string variant = variant_name(*of.run);
-        StudyCost& cost = costs.try_emplace(variant, StudyCost{variant, 0, 0}).first->second;
+        StudyCost& cost = costs.try_emplace(of.name, StudyCost{of.name, 0, 0}).first->second;
         ++cost.runs;
         cost.hours += of.run->state.active_s / 3600;
     }
@@ -226,7 +242,7 @@ std::vector<StudyCost> costs_of(const std::vector<DoneRun>& runs) {
 std::map<std::string, std::map<std::string, std::vector<double>>> scores_by_variant(const std::vector<DoneRun>& runs) {
     std::map<std::string, std::map<std::string, std::vector<double>>> scores;
     for (const DoneRun& of : runs)
-        for (const auto& [set, score] : of.scores) scores[variant_name(*of.run)][set].push_back(score);
+        for (const auto& [set, score] : of.scores) scores[of.name][set].push_back(score);
     return scores;
 }
 

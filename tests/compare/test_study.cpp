@@ -414,6 +414,34 @@ class TestStudy : public QObject {
         QCOMPARE(claim.seeds, (std::vector<std::uint64_t>{1, 2}));
         QVERIFY(std::abs(claim.effect.estimate - 3.5 * 1.1) < 1e-9);
     }
+    /// They were averaged as if they were seeds of one.
+    void variants_of_one_name_in_two_experiments_are_told_apart() {
+        const TemporaryDirectory folder;
+        sample_study(folder.path(), "[1, 2]");
+        std::string text = read_file(folder.path() / "s.yaml");
+        text.replace(text.find("Mix, than: EM"), 13, "quick/Mix, than: quick/EM");
+        overwrite(folder.path() / "s.yaml", text + "  - {file: quick.yaml, set: [training.steps=7, name=other]}\n");
+        const Study study = read_study(folder.path() / "s.yaml");
+        const fs::path project = folder.path() / "p";
+        double shift = 0;
+        const std::vector<Experiment> experiments = study_experiments(study, sample_catalogue(), false);
+        for (const Experiment& experiment : experiments)
+            for (const std::size_t index : {std::size_t{1}, std::size_t{2}}) {
+                const RunDirectory run = RunDirectory::create(project, experiment, experiment.runs().at(index), false);
+                write_attempt(run, 1, 2, "finished");
+                write_results(run, ++shift);
+            }
+        const StudyReport report = report_study(study, sample_catalogue(), project, false);
+        const Table& scores = report.tables.at(2);
+        QCOMPARE(scores.columns.size(), std::size_t{3});
+        QCOMPARE(scores.columns[1].name, std::string("EM (other)"));
+        QCOMPARE(scores.columns[2].name, std::string("EM (quick)"));
+        QCOMPARE(scores.rows[0].cells[1].value, 43.5);
+        QCOMPARE(scores.rows[0].cells[2].value, 41.5);
+        QCOMPARE(scores.rows[0].cells[2].n, std::int64_t{2});
+        QCOMPARE(report.costs.size(), std::size_t{2});
+        QCOMPARE(report.figures.back().series.size(), std::size_t{2});
+    }
     void a_score_that_is_not_a_number_is_none() {
         const TemporaryDirectory folder;
         const Study study = sample_study(folder.path(), "[1, 2]");
