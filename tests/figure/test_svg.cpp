@@ -1,6 +1,8 @@
 #include "figure/svg.h"
 
+#include <QtCore/QRegularExpression>
 #include <QtCore/QXmlStreamReader>
+#include <algorithm>
 #include <cmath>
 
 #include "figure/colours.h"
@@ -110,6 +112,31 @@ class TestSvg : public QObject {
         figure.series.push_back(points("d", {1, 1, 1}));
         const auto with_four = parse(figure_to_svg(figure));
         QCOMPARE(with_four.texts.count("d"), 1);
+    }
+    /// A sweep's report has dozens of groups; their legend once took all of the height, and the plot was drawn upside down.
+    void many_long_names_and_notes_leave_the_plot_room() {
+        for (const FigureKind kind : {FigureKind::lines, FigureKind::scatter}) {
+            Figure figure = figure_of(kind);
+            figure.series.clear();
+            for (int i = 0; i < 60; ++i) figure.series.push_back(points(fmt::format("series of the learning rate {}", i), {1, 3}));
+            figure.notes.assign(5, std::string(300, 'n'));
+            const QString svg = QString::fromStdString(figure_to_svg(figure));
+            const auto all = [&](const char* pattern) {
+                QList<double> found;
+                for (auto at = QRegularExpression(QString::fromLatin1(pattern)).globalMatch(svg); at.hasNext();)
+                    found << at.next().captured(1).toDouble();
+                std::sort(found.begin(), found.end());
+                return found;
+            };
+            const auto names = all(" y=\"([0-9.]+)\"[^>]*>series of");
+            const auto marks = all(kind == FigureKind::lines ? "points=\"[0-9.]+,([0-9.]+) " : " cy=\"([0-9.]+)\"");
+            const auto notes = all(" y=\"([0-9.]+)\"[^>]*>nnn");
+            QCOMPARE(names.size(), qsizetype{60});
+            QVERIFY(names.back() < marks.front() && marks.back() < notes.front());
+            const double height = all("<svg[^>]* height=\"([0-9.]+)\"").front();
+            QVERIFY(notes.back() < height && std::abs(svg_height(figure) - height) < 0.01);
+        }
+        QVERIFY(figure_to_svg(figure_of(FigureKind::bars)).find(" height=\"400\"") != std::string::npos);
     }
     void means_are_written_over_densities() {
         const auto parsed = parse(figure_to_svg(figure_of(FigureKind::densities)));
