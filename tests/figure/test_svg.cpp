@@ -199,6 +199,18 @@ class TestSvg : public QObject {
         figure.y.log = true;
         QVERIFY(parse(figure_to_svg(figure)).well_formed);
     }
+    /// Mean less deviation may be below zero where the mean is not.
+    void a_band_below_zero_ends_at_a_logarithmic_axis() {
+        Figure figure = figure_of(FigureKind::lines);
+        figure.series = {points("a", {5, 0.5, 5})};
+        figure.series[0].low = {4, -0.5, 0};
+        figure.series[0].high = {6, 1.5, 10};
+        figure.y.log = true;
+        const std::string svg = figure_to_svg(figure);
+        QVERIFY2(svg.find("nan") == std::string::npos, svg.c_str());
+        const auto band = QRegularExpression(QStringLiteral("<polygon points=\"([^\"]*)\"")).match(QString::fromStdString(svg));
+        QCOMPARE(band.captured(1).split(QLatin1Char(' ')).size(), qsizetype{6});
+    }
 };
 
 FACETER_TEST(TestSvg)
