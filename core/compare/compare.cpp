@@ -58,6 +58,11 @@ class Grouping {
         std::string fingerprint;
         bool differs = false;  ///< from that of another run, which is noted
     };
+    struct Measured {
+        const RunRow* run;    ///< the first that was scored on it
+        std::string measure;  ///< "accuracy, classification"
+        bool differs = false;
+    };
 
     /// Of the runs of one configuration and seed the first that is done counts, else the first: what failed may lack scores.
     void take(const RunRow& run, std::vector<Scored>& scored) {
@@ -91,6 +96,7 @@ class Grouping {
         group.costs.push_back(store_.cost(run.info.id));
         for (const ResultRow& result : one.results) {
             note_data(run, result);
+            note_measure(run, result);
             if (seen_.insert(result.name).second) comparison_.sets.push_back({result.name, result.task_type, result.metric});
             if (!std::isfinite(result.score)) {
                 ++no_numbers_[result.name];
@@ -109,6 +115,16 @@ class Grouping {
         data.differs = true;
         comparison_.notes.push_back(fmt::format("{} and {} were scored on different data of {} (faceter diff says more)",
                                                 data.run->info.shown_name(), run.info.shown_name(), result.name));
+    }
+
+    /// Two experiments may call data of different tasks alike.
+    void note_measure(const RunRow& run, const ResultRow& result) {
+        const std::string measure = result.metric + ", " + result.task_type;
+        Measured& known = measures_.try_emplace(result.name, Measured{&run, measure}).first->second;
+        if (known.differs || known.measure == measure) return;
+        known.differs = true;
+        comparison_.notes.push_back(fmt::format("{} was scored otherwise by {} ({}) than by {} ({}), which cannot be compared", result.name,
+                                                known.run->info.shown_name(), known.measure, run.info.shown_name(), measure));
     }
 
     /// The shortest names that tell the rows apart.
@@ -138,6 +154,7 @@ class Grouping {
     std::map<std::pair<std::size_t, std::uint64_t>, const RunRow*> counted_;  ///< by group and seed
     std::set<std::string> seen_;
     std::map<std::string, ScoredData> data_;
+    std::map<std::string, Measured> measures_;
     std::map<std::string, std::size_t> no_numbers_;  ///< data set -> runs whose score of it is none: a correlation of constants
     std::size_t repeats_ = 0;
 };

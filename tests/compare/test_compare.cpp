@@ -165,6 +165,23 @@ class TestCompare : public QObject {
         QCOMPARE(rank_intervals(comparison).sentence(comparison),
                  std::string("Ranks by the mean over 3 data sets (95 % of resamples): 1 EM [1-1]; 2 start [2-2]."));
     }
+    void data_of_one_name_that_were_scored_otherwise_are_told() {
+        const TemporaryDirectory project;
+        for (const std::size_t index : {std::size_t{0}, std::size_t{1}, std::size_t{2}}) {
+            const RunDirectory run = sample_run(project.path(), index);
+            write_attempt(run, 1, 3, "finished");
+            const bool sorted = index > 0;
+            run.write_result("news", {{"name", "news"},
+                                      {"task_type", sorted ? "clustering" : "classification"},
+                                      {"metric", sorted ? "v_measure" : "accuracy"},
+                                      {"score", 50},
+                                      {"n", 3}});
+        }
+        const Comparison comparison = compare_all(project.path());
+        QCOMPARE(comparison.notes.size(), std::size_t{1});
+        QVERIFY2(comparison.notes[0].find("(accuracy, classification) than by") != std::string::npos, comparison.notes[0].c_str());
+        QVERIFY2(comparison.notes[0].ends_with("(v_measure, clustering), which cannot be compared"), comparison.notes[0].c_str());
+    }
     void runs_that_were_scored_on_different_data_are_told() {
         const TemporaryDirectory project;
         for (const std::size_t index : {std::size_t{0}, std::size_t{1}, std::size_t{2}}) {
