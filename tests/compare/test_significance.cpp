@@ -106,6 +106,23 @@ class TestSignificance : public QObject {
         for (auto& [name, scores] : equal.groups[1].scores) scores = {72, 72, 72};
         QVERIFY(!test_on_set(CompareTest::welch_seeds, equal, {}, 1, "set0").has_p());
     }
+    /// Without a difference a seed has no rank: six seeds of which two are equal have the p of four.
+    void seeds_without_a_difference_do_not_make_wilcoxons_test_stronger() {
+        Comparison six = compared_groups();
+        for (RunGroup& group : six.groups) {
+            const RunRow first = group.runs.front();
+            group.runs.assign(6, first);
+            for (std::size_t seed = 0; seed < 6; ++seed) group.runs[seed].info.seed = seed + 1;
+            group.scores["set0"] = {70, 71, 72, 73, 74, 75};
+            group.scored_runs["set0"] = {0, 1, 2, 3, 4, 5};
+        }
+        for (std::size_t seed = 0; seed < 4; ++seed) six.groups[1].scores["set0"][seed] += 1 + static_cast<double>(seed);
+        const TestOutcome outcome = test_on_set(CompareTest::wilcoxon_seeds, six, {}, 1, "set0");
+        QCOMPARE(outcome.n, std::size_t{6});
+        QCOMPARE(outcome.p, 0.125);
+        QVERIFY2(outcome.warning.starts_with("with 4 seeds the smallest p of this test is 0.125"), outcome.warning.c_str());
+        QVERIFY2(outcome.warning.ends_with("(2 have no difference)"), outcome.warning.c_str());
+    }
     void examples_that_cannot_be_paired_say_why() {
         QVERIFY(test_on_set(CompareTest::bootstrap, compared_groups(), example_scores("set1"), 1, "set1")
                     .reason.find("no mean over examples") != std::string::npos);
