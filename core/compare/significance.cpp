@@ -93,6 +93,15 @@ TestOutcome from_welch(std::span<const double> a, std::span<const double> b, std
 struct SeedPairs {
     std::vector<double> a, b;
 };
+
+/// The start model is scored once, whatever the seed.
+bool has_no_seed(const RunGroup& group) { return group.method == "start" && group.runs.size() == 1; }
+
+/// Whether two runs stand beside one another: a start model's one beside each of the other side's, as in a study.
+bool are_paired(const RunGroup& group, std::size_t run, const RunGroup& base, std::size_t other) {
+    return group.runs[run].info.seed == base.runs[other].info.seed || has_no_seed(group) != has_no_seed(base);
+}
+
 SeedPairs pair_seeds(const RunGroup& group, const RunGroup& base, const std::string& set) {
     SeedPairs pairs;
     const auto found = group.scores.find(set), other = base.scores.find(set);
@@ -101,8 +110,7 @@ SeedPairs pair_seeds(const RunGroup& group, const RunGroup& base, const std::str
     const auto& theirs = base.scored_runs.at(set);
     for (std::size_t i = 0; i < mine.size(); ++i)
         for (std::size_t j = 0; j < theirs.size(); ++j)
-            if (group.runs[mine[i]].info.seed == base.runs[theirs[j]].info.seed)
-                pairs.a.push_back(found->second[i]), pairs.b.push_back(other->second[j]);
+            if (are_paired(group, mine[i], base, theirs[j])) pairs.a.push_back(found->second[i]), pairs.b.push_back(other->second[j]);
     return pairs;
 }
 
@@ -111,7 +119,7 @@ SeedPairs pair_means(const Comparison& comparison, const RunGroup& group, const 
     SeedPairs pairs;
     for (std::size_t i = 0; i < mine.size(); ++i)
         for (std::size_t j = 0; j < theirs.size(); ++j)
-            if (group.runs[i].info.seed == base.runs[j].info.seed) pairs.a.push_back(mine[i]), pairs.b.push_back(theirs[j]);
+            if (are_paired(group, i, base, j)) pairs.a.push_back(mine[i]), pairs.b.push_back(theirs[j]);
     return pairs;
 }
 

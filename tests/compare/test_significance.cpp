@@ -42,6 +42,20 @@ class TestSignificance : public QObject {
         QVERIFY(near(test_on_set(CompareTest::paired_seeds, shuffled, {}, 1, "set0").p, 0.030225695673593032));
         QVERIFY(near(test_on_mean(CompareTest::paired_seeds, shuffled, {}, 1).p, 0.008884392155356212));
     }
+    /// It is the default baseline, and has one seed: no test over seeds could be had against it.
+    void the_start_model_stands_beside_every_seed() {
+        Comparison against_start = compared_groups();
+        RunGroup& start = against_start.groups[0];
+        start.method = "start";
+        start.runs.resize(1);
+        for (auto& [name, scores] : start.scores) scores.resize(1), start.scored_runs[name].resize(1);
+        const TestOutcome set = test_on_set(CompareTest::paired_seeds, against_start, {}, 1, "set0");
+        QCOMPARE(set.n, std::size_t{3});
+        QVERIFY2(near(set.p, 0.030234850881696907), std::to_string(set.p).c_str());
+        QCOMPARE(test_on_mean(CompareTest::wilcoxon_seeds, against_start, {}, 1).n, std::size_t{3});
+        start.method = "dense";
+        QVERIFY(!test_on_set(CompareTest::paired_seeds, against_start, {}, 1, "set0").has_p());
+    }
     void welch_over_seeds_equals_scipy_with_holm_over_the_column() {
         const double p[] = {0.07856182371370304, 0.19745022091741563, 0.9273216888136222, 0.006703089535776287};
         const double adjusted[] = {0.23568547114110913, 0.39490044183483125, 0.9273216888136222, 0.026812358143105147};
