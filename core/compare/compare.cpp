@@ -29,7 +29,7 @@ std::string configuration(const RunRow& run, Json settings) {
 
 class Grouping {
   public:
-    explicit Grouping(Store& store) : store_(store) {}
+    Grouping(Store& store, const std::string& baseline) : store_(store), baseline_(baseline) {}
 
     Comparison group(const std::vector<RunRow>& runs) {
         std::vector<Scored> scored;
@@ -64,7 +64,8 @@ class Grouping {
         bool differs = false;
     };
 
-    /// Of the runs of one configuration and seed the first that is done counts, else the first: what failed may lack scores.
+    /// Of the runs of one configuration and seed the one that is named as the baseline counts, else the first that is done, else the first:
+    /// what failed may lack scores.
     void take(const RunRow& run, std::vector<Scored>& scored) {
         std::vector<ResultRow> results = store_.results(run.info.id);
         if (results.empty()) {
@@ -75,7 +76,9 @@ class Grouping {
         const auto [place, fresh] = index_.try_emplace(key, comparison_.groups.size());
         if (fresh) comparison_.groups.push_back({"", run.info.method, {}, {}, {}, {}, {}});
         const RunRow*& counted = counted_[{place->second, run.info.seed}];
-        if (!counted || (counted->state.phase != RunPhase::done && run.state.phase == RunPhase::done)) counted = &run;
+        if (!counted || run.info.id == baseline_ ||
+            (counted->info.id != baseline_ && counted->state.phase != RunPhase::done && run.state.phase == RunPhase::done))
+            counted = &run;
         for (ResultRow& result : results) result.metrics = {};  // of thousands of runs
         scored.push_back({&run, place->second, std::move(results)});
     }
@@ -149,6 +152,7 @@ class Grouping {
     }
 
     Store& store_;
+    const std::string& baseline_;  ///< a run's id; empty: none is named
     Comparison comparison_;
     std::map<std::string, std::size_t> index_;
     std::map<std::pair<std::size_t, std::uint64_t>, const RunRow*> counted_;  ///< by group and seed
@@ -343,7 +347,7 @@ std::vector<GroupTest> tests_against_baseline(const Comparison& comparison) {
 }
 
 Comparison compare_runs(Store& store, const std::vector<RunRow>& runs, const std::string& baseline) {
-    Comparison comparison = Grouping(store).group(runs);
+    Comparison comparison = Grouping(store, baseline).group(runs);
     comparison.baseline = find_baseline(comparison, baseline);
     return comparison;
 }

@@ -46,6 +46,19 @@ class TestCompare : public QObject {
         QCOMPARE(table.rows[1].cells[1].value, 43.0);
         QCOMPARE(table.rows[1].cells[1].n, std::int64_t{2});
     }
+    /// It was left out as the repetition, and then said not to be among the runs.
+    void a_baseline_that_repeats_a_run_counts_in_its_place() {
+        const TemporaryDirectory project;
+        add_run(project.path(), 0, 0);
+        add_run(project.path(), 1, 2);
+        const RunDirectory again = sample_run(project.path(), 1);
+        write_attempt(again, 1, 3, "finished");
+        write_results(again, 7);
+        const Comparison comparison = compare_all(project.path(), again.info().id);
+        QCOMPARE(comparison.groups.at(comparison.baseline.value()).scores.at("set0"), std::vector<double>{47.0});
+        QCOMPARE(comparison.notes.size(), std::size_t{1});
+        QVERIFY2(comparison.notes[0].ends_with(" with the same seed and is left out"), comparison.notes[0].c_str());
+    }
     void means_are_over_data_sets_and_over_task_types() {
         const TemporaryDirectory project;
         add_run(project.path(), 0, 0, 4);
