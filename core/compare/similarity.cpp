@@ -45,6 +45,8 @@ void adjust(std::vector<SimilarityTest>& tests, P p, Holm adjusted) {
     for (std::size_t i = 0; i < tests.size(); ++i) tests[i].*adjusted = holmed[i];
 }
 
+bool are_means(const SimilarityComparison& comparison) { return comparison.seeds_first > 1 || comparison.seeds_second > 1; }
+
 std::string sign(Alternative alternative) {
     return alternative == Alternative::less ? "<" : alternative == Alternative::greater ? ">" : "is not";
 }
@@ -132,7 +134,7 @@ bool share_a_pair(const SimilaritySet& first, const SimilaritySet& second) {
 
 SimilarityComparison compare_similarity(const std::string& first_name, const SimilaritySet& first, const std::string& second_name,
                                         const SimilaritySet& second, Alternative alternative) {
-    SimilarityComparison comparison{first_name, second_name, alternative, {}};
+    SimilarityComparison comparison{first_name, second_name, alternative, {}, 1, 1};
     const bool same = same_texts(first, second);
     for (const SimilarityPair& pair : first.pairs)
         if (const SimilarityPair* other = find_pair(second.pairs, pair))
@@ -184,6 +186,9 @@ Table similarity_table(const SimilarityComparison& comparison) {
                     sign(comparison.alternative), comparison.second,
                     any.texts == any.texts_second ? fmt::format("{}", any.texts) : fmt::format("{} and {}", any.texts, any.texts_second),
                     why, comparison.tests.size()));
+    if (are_means(comparison))
+        table.footnotes.push_back(fmt::format("Each text's mean over seeds: {} of {}, {} of {}.", comparison.seeds_first, comparison.first,
+                                              comparison.seeds_second, comparison.second));
     return table;
 }
 
@@ -206,10 +211,12 @@ Json similarity_json(const SimilarityComparison& comparison) {
                          {"welch", one},
                          {"welch_two_sided", two}});
     }
-    return {{"first", comparison.first},
-            {"second", comparison.second},
-            {"alternative", alternative_name(comparison.alternative)},
-            {"pairs", pairs}};
+    Json json = {{"first", comparison.first},
+                 {"second", comparison.second},
+                 {"alternative", alternative_name(comparison.alternative)},
+                 {"pairs", pairs}};
+    if (are_means(comparison)) json["seeds_first"] = comparison.seeds_first, json["seeds_second"] = comparison.seeds_second;
+    return json;
 }
 
 }  // namespace faceter
