@@ -145,6 +145,10 @@ void FigureView::focusOutEvent(QFocusEvent* event) {
 
 bool FigureView::eventFilter(QObject* watched, QEvent* event) {
     if (event->type() == QEvent::Leave) pointerLeft();
+    if (event->type() == QEvent::ContextMenu) {  // QCustomPlot lets nothing of the mouse through to its parent
+        contextMenuEvent(static_cast<QContextMenuEvent*>(event));
+        return true;
+    }
     if (event->type() == QEvent::MouseMove) {
         const auto* move = static_cast<QMouseEvent*>(event);
         if (move->buttons() == Qt::NoButton) pointerMoved(move->position().toPoint(), move->globalPosition().toPoint());
