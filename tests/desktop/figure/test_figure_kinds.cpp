@@ -129,6 +129,16 @@ class TestFigureKinds : public QObject {
                  qPrintable(QString("%1 x %2 px").arg(area.width()).arg(area.height())));
     }
 
+    void a_narrow_axis_has_two_numbers_at_least() {
+        Figure figure = sample_scatter(1, false);
+        figure.series[0].x.clear();
+        for (std::size_t i = 0; i < figure.series[0].y.size(); ++i)
+            figure.series[0].x.push_back(-0.07 + 0.14 * static_cast<double>(i) / static_cast<double>(figure.series[0].y.size() - 1));
+        auto view = shown(figure, {260, 320});
+        const QCPAxis* axis = view->plot()->xAxis;
+        QVERIFY2(axis->tickVector().size() >= 2, qPrintable(axis->tickVectorLabels().join(QLatin1Char(' '))));
+    }
+
     /// Three clouds in a small card of page Results: the legend stands above what would be a strip beside it, the title in two lines.
     void a_narrow_plot_keeps_its_width_and_its_title() {
         Figure figure;
