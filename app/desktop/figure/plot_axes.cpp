@@ -268,13 +268,19 @@ void fitTicks(QCPAxis* x, QCPAxis* y, const PlotStyle& style) {
     }
 }
 
-void fitTitle(QCPAxis* x, const QString& title, const PlotStyle& style) {
+void fitTitle(QCPAxis* axis, const QString& title, const PlotStyle& style) {
     const QFontMetricsF metrics(style.font);
-    const QRect area = x->axisRect()->rect(), view = x->parentPlot()->viewport();
-    const double centre = (area.left() + area.right()) / 2.0;  // it stands in the middle of the axis
-    const double room = 2 * std::min(centre - view.left(), view.right() - centre) - 8;
+    const bool isHorizontal = axis->orientation() == Qt::Horizontal;
+    const QRect area = axis->axisRect()->rect();
+    const QRect view =
+        isHorizontal ? axis->parentPlot()->viewport() : axis->parentPlot()->plotLayout()->rect();  // below the figure's title
+    const double centre =
+        (isHorizontal ? area.left() + area.right() : area.top() + area.bottom()) / 2.0;  // it stands in the middle of the axis
+    const double room =
+        2 * (isHorizontal ? std::min(centre - view.left(), view.right() - centre) : std::min(centre - view.top(), view.bottom() - centre)) -
+        8;
     const QString lines = wrapped(title, room, metrics);
-    x->setLabel(lines.isEmpty() ? metrics.elidedText(title, Qt::ElideMiddle, room) : lines);
+    axis->setLabel(lines.isEmpty() ? metrics.elidedText(title, Qt::ElideMiddle, room) : lines);
 }
 
 int overhang(const QCPAxis* x, const PlotStyle& style) {

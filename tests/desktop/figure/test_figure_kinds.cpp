@@ -139,6 +139,16 @@ class TestFigureKinds : public QObject {
         QVERIFY2(axis->tickVector().size() >= 2, qPrintable(axis->tickVectorLabels().join(QLatin1Char(' '))));
     }
 
+    void a_long_title_of_the_value_axis_is_not_longer_than_the_plot() {
+        Figure figure = sample_lines(2);
+        figure.y.label = "the mean of all scores over data sets and seeds that were there";
+        auto view = shown(figure, {400, 190});
+        const FigurePlot* plot = view->plot();
+        for (const QString& line : plot->yAxis->label().split(u'\n'))
+            QVERIFY2(QFontMetricsF(plot->plotStyle().font).horizontalAdvance(line) < plot->height(), qPrintable(line));
+        QVERIFY(!plot->yAxis->label().isEmpty());
+    }
+
     /// Three clouds in a small card of page Results: the legend stands above what would be a strip beside it, the title in two lines.
     void a_narrow_plot_keeps_its_width_and_its_title() {
         Figure figure;
