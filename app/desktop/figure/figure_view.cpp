@@ -243,7 +243,8 @@ void FigureView::askAndExport(ExportFormat format) {
     QString name = plainText(figure().name).replace(QRegularExpression(QStringLiteral("[^A-Za-z0-9_.-]+")), QStringLiteral("_"));
     if (name.isEmpty()) name = QStringLiteral("figure");
     askAndWrite(window(), this, name + QLatin1Char('.') + suffix, [this, format](const QString& path) {
-        format == ExportFormat::csv&& m_csvWriter ? m_csvWriter(path) : exportTo(path, format);
+        if (format == ExportFormat::csv && m_csvWriter) return m_csvWriter(path);
+        exportTo(path, format);
     });
 }
 
