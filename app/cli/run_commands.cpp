@@ -296,13 +296,9 @@ int rerun(const RunOptions& options) {
         if (const auto launch = read_launch(run); launch && launch->launcher == "ssh")
             throw usage_error("{} ran where profile '{}' leads, and so do its paths; 'faceter submit' starts its experiment there anew",
                               run.info().shown_name(), launch->profile);
-    const std::vector<RunDirectory> runs = make_all_or_none(project, [&](std::vector<RunDirectory>& made) {
-        for (const RunDirectory& run : named) made.push_back(RunDirectory::create_like(project.folder(), run));
-    });
-    if (profile.empty()) return start_runs(project, runs, options.start);
+    if (profile.empty()) return start_runs(project, make_alike(project, named), options.start);
     const Profile through = read_profile(profile);
-    submit_to_slurm(project, through, runs);
-    return print_submitted(project, through, runs, options.start.json);
+    return print_submitted(project, through, submit_alike(project, through, named), options.start.json);
 }
 
 int stop(const RunOptions& options) {

@@ -28,14 +28,6 @@ void check_destination(const Profile& profile, const std::vector<RunDirectory>& 
     }
 }
 
-/// Runs that nothing will ever start.
-void take_back(const Project& project, const std::vector<RunDirectory>& runs) {
-    for (const RunDirectory& run : runs) try {
-            project.remove(run.info().id);
-        } catch (const Error&) {  // it stays as one that waits; what went wrong first is what is said
-        }
-}
-
 /// `make` adds the runs; where they are refused, none stays.
 std::vector<RunDirectory> submit_made(const Project& project, const Profile& profile,
                                       const std::function<void(std::vector<RunDirectory>&)>& make) {
@@ -51,6 +43,10 @@ std::vector<RunDirectory> submit_made(const Project& project, const Profile& pro
     return runs;
 }
 
+void add_alike(const Project& project, const std::vector<RunDirectory>& runs, std::vector<RunDirectory>& made) {
+    for (const RunDirectory& run : runs) made.push_back(RunDirectory::create_like(project.folder(), run));
+}
+
 std::vector<RunDirectory> submit_here(const Project& project, const Profile& profile, const Experiment& experiment, bool smoke,
                                       const ChosenRuns& chosen) {
     experiment.check_files();
@@ -63,6 +59,13 @@ std::vector<RunDirectory> submit_here(const Project& project, const Profile& pro
 
 }  // namespace
 
+void take_back(const Project& project, const std::vector<RunDirectory>& runs) {
+    for (const RunDirectory& run : runs) try {
+            project.remove(run.info().id);
+        } catch (const Error&) {  // it stays as one that waits; what went wrong first is what is said
+        }
+}
+
 std::vector<RunDirectory> make_all_or_none(const Project& project, const std::function<void(std::vector<RunDirectory>&)>& make) {
     std::vector<RunDirectory> runs;
     try {
@@ -72,6 +75,10 @@ std::vector<RunDirectory> make_all_or_none(const Project& project, const std::fu
         throw;
     }
     return runs;
+}
+
+std::vector<RunDirectory> make_alike(const Project& project, const std::vector<RunDirectory>& runs) {
+    return make_all_or_none(project, [&](std::vector<RunDirectory>& made) { add_alike(project, runs, made); });
 }
 
 std::vector<RunDirectory> submit_experiment(const Project& project, const Profile& profile, const Experiment& experiment,
@@ -88,6 +95,12 @@ std::vector<RunDirectory> submit_staged(const Project& project, const Profile& p
             "{}: profile '{}' leads through ssh, which does not carry a staged folder; copy it there and call 'faceter run --staged'",
             staged.folder.string(), profile.name);
     return submit_made(project, profile, [&](std::vector<RunDirectory>& runs) { create_staged_runs(project, staged, runs); });
+}
+
+std::vector<RunDirectory> submit_alike(const Project& project, const Profile& profile, const std::vector<RunDirectory>& runs) {
+    const Catalogue catalogue = Catalogue::load(plugin_folders());
+    for (const RunDirectory& run : runs) check_processes(run.settings(), catalogue, profile.processes());
+    return submit_made(project, profile, [&](std::vector<RunDirectory>& made) { add_alike(project, runs, made); });
 }
 
 Destinations destinations_of(const std::vector<RunDirectory>& runs, const std::string& wanted) {
