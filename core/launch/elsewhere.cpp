@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "common/error.h"
+#include "common/printable.h"
 #include "experiment/processes.h"
 #include "launch/remote.h"
 #include "launch/slurm.h"
@@ -55,6 +56,20 @@ std::vector<RunDirectory> submit_here(const Project& project, const Profile& pro
         for (const ResolvedRun* run : chosen_runs(experiment, chosen))
             runs.push_back(RunDirectory::create(project.folder(), experiment, *run, smoke));
     });
+}
+
+/// What 'faceter stop' said over there, without the run's name, which is another here and may be another run's. What it warned of before is
+/// passed on.
+std::string answer_here(const std::string& said, const RunDirectory& run) {
+    const std::size_t last_line = said.rfind('\n') + 1;
+    if (last_line > 0) say(stderr, "{}\n", said.substr(0, last_line - 1));
+    std::string answer = said.substr(last_line);
+    const std::string there = answer.substr(0, answer.find(' ')), advice = "faceter resume ";
+    if (there.size() == answer.size()) return answer;
+    answer.erase(0, there.size() + 1);
+    if (const auto at = answer.find(advice + there + " "); at != std::string::npos)
+        answer.replace(at + advice.size(), there.size(), run.info().shown_name());
+    return answer;
 }
 
 }  // namespace
@@ -131,8 +146,7 @@ std::string stop_run(const RunDirectory& run) {
     if (launch && launch->launcher == "slurm") return stop_slurm_run(run, *launch);
     if (launch && launch->launcher == "ssh") {
         const Profile profile = read_profile(launch->profile);
-        const std::string said = call_through_ssh(profile, {"stop", "--project", profile.settings["folder"].get<std::string>(), id});
-        return said.starts_with(id + " ") ? said.substr(id.size() + 1) : said;
+        return answer_here(call_through_ssh(profile, {"stop", "--project", profile.settings["folder"].get<std::string>(), id}), run);
     }
     run.request("stop");
     return "will stop with a checkpoint; faceter resume " + run.info().shown_name() + " goes on";

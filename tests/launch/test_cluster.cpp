@@ -3,6 +3,7 @@
 #include "common/command.h"
 #include "common/file.h"
 #include "common/hash.h"
+#include "launch/elsewhere.h"
 #include "launch/feed.h"
 #include "launch/profile.h"
 #include "launch/remote.h"
@@ -245,6 +246,24 @@ class TestCluster : public QObject {
         QVERIFY2(has(submission, "<<'FACETER_END_'\n"), submission.c_str());
         QVERIFY(has(submission, "'--set' 'training.steps=3' '--seeds' '1,2' '--smoke'"));
         QVERIFY(has(remote_submission(profile, experiment, {}, {"EM", "Mix/seed=2"}), "'--only' 'EM' '--only' 'Mix/seed=2'"));
+    }
+    void a_stop_over_there_is_answered_with_the_name_that_the_run_has_here() {
+        const TemporaryDirectory config, project;
+        const QByteArray before = qgetenv("XDG_CONFIG_HOME");
+        qputenv("XDG_CONFIG_HOME", config.path().c_str());
+        make_directories(profile_folder());
+        write_file_atomic(profile_folder() / "box.yaml", "kind: ssh\nhost: box\nfolder: /data/p\n");
+        ::chmod((profile_folder() / "box.yaml").c_str(), 0600);
+        const RunDirectory run = sample_run(project.path());
+        write_launch(run, {"ssh", "box", "", "/data/p"});
+        const FakePrograms programs;
+        programs.answers("ssh",
+                         "cat > /dev/null; echo 'warning: squeue is slow' >&2\n"
+                         "echo 'EM-7 will stop with a checkpoint; faceter resume EM-7 goes on' >&2");
+        QCOMPARE(stop_run(run), "will stop with a checkpoint; faceter resume " + run.info().name + " goes on");
+        programs.answers("ssh", "cat > /dev/null; echo 'EM-7 is done already' >&2");
+        QCOMPARE(stop_run(run), std::string("is done already"));
+        qputenv("XDG_CONFIG_HOME", before);
     }
     void a_mirror_takes_what_the_feed_sends_and_refuses_the_rest() {
         const TemporaryDirectory there, here;
