@@ -213,6 +213,19 @@ class TestState : public QObject {
         write_supervisor(run, ended_process());
         QCOMPARE(read_state(run).phase, RunPhase::dead);
     }
+    void a_resumed_run_waits_whatever_clocks_and_its_last_supervisor_say() {
+        const RunDirectory run = new_run();
+        write_attempt(run, 1, 5, "stopped");
+        const auto later = fs::file_time_type::clock::now() + std::chrono::hours(1);  // the clock has been set back since
+        for (const fs::path& path : {run.attempt_journal(1), run.attempt_journal(1).parent_path()}) fs::last_write_time(path, later);
+        write_supervisor(run, ProcessIdentity::own());
+        QCOMPARE(read_state(run).phase, RunPhase::queued);
+        write_worker_exit(run, 1, {6, 0, ""});
+        QCOMPARE(read_state(run).phase, RunPhase::queued);
+        EXPECT_ERROR(prepare_resume({run}), "waits in a queue");
+        write_attempt(run, 6, 7, "stopped");
+        QCOMPARE(read_state(run).phase, RunPhase::stopped);
+    }
     void odd_but_sealed_lines_do_no_harm() {
         const RunDirectory run = new_run();
         {
