@@ -17,6 +17,7 @@ namespace faceter {
 namespace {
 
 constexpr double least_silence_s = 60, silence_factor = 5, most_silence_s = 24 * 3600;  // whatever a journal says of its pauses
+constexpr double most_making_s = 900;  // from the making of a run to that of the last one which is started with it
 
 /// The fallback also for an odd member in a line with a good checksum: from another version, or somebody's who can compute one.
 template <typename T>
@@ -332,6 +333,11 @@ void RunFollower::judge_waiting(RunState& state) const {
         state.phase = RunPhase::dead;
         state.exit_code = static_cast<int>(ExitCode::failed);
         state.cause = "what should start it is gone; start it with: faceter resume " + run_.info().id;
+    } else if (!supervisor && !read_launch(run_) && seconds_since_written(run_, run_.folder() / "run.json") > most_making_s) {
+        state.phase = RunPhase::dead;
+        state.exit_code = static_cast<int>(ExitCode::failed);
+        state.cause = run_.info().is_imported() ? "its import was cut short; import it again"
+                                                : "nothing was started for it; start it with: faceter resume " + run_.info().id;
     }
 }
 

@@ -226,6 +226,18 @@ class TestState : public QObject {
         write_attempt(run, 6, 7, "stopped");
         QCOMPARE(read_state(run).phase, RunPhase::stopped);
     }
+    void a_run_that_nobody_has_started_for_long_waits_for_nobody() {
+        const RunDirectory run = new_run();
+        fs::last_write_time(run.folder() / "run.json", fs::file_time_type::clock::now() - std::chrono::hours(1));
+        const RunState state = read_state(run);
+        QCOMPARE(state.phase, RunPhase::dead);
+        QVERIFY2(state.cause.find("faceter resume " + run.info().id) != std::string::npos, state.cause.c_str());
+        prepare_resume({run});
+        write_supervisor(run, ProcessIdentity::own());
+        QCOMPARE(read_state(run).phase, RunPhase::queued);
+        write_launch(run, {"ssh", "box", "", "/there"});
+        QCOMPARE(read_state(run).phase, RunPhase::queued);
+    }
     void odd_but_sealed_lines_do_no_harm() {
         const RunDirectory run = new_run();
         {
