@@ -137,7 +137,9 @@ std::string resume_through(const Project& project, const Profile& profile, const
     }
     std::vector<std::string> arguments{"resume", "--detach", "--json", "--project", profile.settings["folder"].get<std::string>()};
     for (const RunDirectory& run : runs) arguments.push_back(run.info().id);
-    return call_through_ssh(profile, arguments);
+    const std::string said = call_through_ssh(profile, arguments);
+    for (const RunDirectory& run : runs) run.clear_request("stop");  // of one that was stopped before it began
+    return said;
 }
 
 std::string stop_run(const RunDirectory& run) {

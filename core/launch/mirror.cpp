@@ -90,6 +90,8 @@ void Mirror::take_file(const std::string& id, const FeedFrame& frame) {
     else
         write_file_atomic(file, frame.bytes);
     if (path == "run.json") finish_making(id);
+    std::error_code ignored;
+    if (path.starts_with("journal/")) fs::remove(folders_.at(id) / "control" / "stop", ignored);  // take_end: it has begun since
 }
 
 /// Before it takes the place of what is here.
@@ -116,7 +118,9 @@ void Mirror::take_end(const std::string& id, const Json& head) {
                   json_or<std::string>(head, "cause", "", "frame").substr(0, 2000)};
     const RunDirectory run(folders_.at(id));
     const std::vector<int> attempts = run.attempts();
-    if (!attempts.empty() && !is_over(read_state(run).phase) && !read_worker_exit(run, attempts.back()))
+    if (attempts.empty() && end.exit_code == static_cast<int>(ExitCode::stopped))
+        run.request("stop");  // it was stopped before it began
+    else if (!attempts.empty() && !is_over(read_state(run).phase) && !read_worker_exit(run, attempts.back()))
         write_worker_exit(run, attempts.back(), {end.exit_code, 0, end.cause});
     ended_[id] = end;
 }

@@ -295,6 +295,22 @@ class TestCluster : public QObject {
         QVERIFY(mirror.all_ended());
         QCOMPARE(mirror.ended().at(id).exit_code, 6);
     }
+    void a_run_that_was_stopped_over_there_before_it_began_is_stopped_here_until_it_goes_on() {
+        const TemporaryDirectory there, here;
+        const RunDirectory run = sample_run(there.path());
+        const std::string id = run.info().id;
+        const Project project(here.path(), true);
+        Mirror mirror(project, ssh(), {id});
+        mirror.take({{{"run", id}, {"file", "run.json"}}, read_file(run.folder() / "run.json")});
+        QCOMPARE(read_state(project.find_run(id)).phase, RunPhase::queued);
+        mirror.take({{{"run", id}, {"over", true}, {"exit_code", 6}, {"cause", "stopped before it began"}}, ""});
+        QCOMPARE(read_state(project.find_run(id)).phase, RunPhase::stopped);
+        write_attempt(run, 1, 5, "");
+        Mirror again(project, ssh(), {id});
+        again.take({{{"run", id}, {"file", "journal/1/rank-0.jsonl"}, {"offset", 0}}, read_file(run.attempt_journal(1))});
+        QCOMPARE(read_state(project.find_run(id)).phase, RunPhase::running);
+        QVERIFY(!project.find_run(id).requested("stop"));
+    }
     void two_that_follow_one_run_bring_its_log_once() {
         const TemporaryDirectory there, here;
         const RunDirectory run = sample_run(there.path());
