@@ -32,6 +32,12 @@ void append_at(const fs::path& path, std::uint64_t offset, std::string_view byte
     file.close();
 }
 
+/// A mirror that was a run, and is none any more: nothing is to be made anew of it.
+bool was_deleted(const fs::path& folder, const std::string& id) {
+    std::error_code error;
+    return folder.filename() == id && !fs::exists(folder / "run.json", error) && !error;
+}
+
 void check_id(const std::string& id) {
     static const std::regex pattern("[A-Za-z0-9][A-Za-z0-9._-]{0,199}");
     if (id.size() > 200 || !std::regex_match(id, pattern)) throw data_error("the other machine names a run {}", faceter::quoted(id));
@@ -71,6 +77,7 @@ void Mirror::take(const FeedFrame& frame) {
     if (!frame.head.contains("run")) return;  // a beat
     const auto id = json_at<std::string>(frame.head, "run", "frame");
     if (!folders_.contains(id)) throw data_error("the other machine sends run {}, which was not asked for", faceter::quoted(id));
+    if (was_deleted(folders_.at(id), id)) return;
     if (frame.head.contains("file"))
         take_file(id, frame);
     else if (json_or(frame.head, "over", false, "frame"))

@@ -311,6 +311,19 @@ class TestCluster : public QObject {
         QCOMPARE(read_state(project.find_run(id)).phase, RunPhase::running);
         QVERIFY(!project.find_run(id).requested("stop"));
     }
+    void a_mirror_that_was_deleted_here_is_not_made_anew_by_what_still_comes() {
+        const TemporaryDirectory there, here;
+        const RunDirectory run = sample_run(there.path());
+        write_attempt(run, 1, 5, "");
+        const std::string id = run.info().id;
+        const Project project(here.path(), true);
+        Mirror mirror(project, ssh(), {id});
+        mirror.take({{{"run", id}, {"file", "run.json"}}, read_file(run.folder() / "run.json")});
+        fs::remove_all(project.runs_folder() / id);
+        mirror.take({{{"run", id}, {"file", "journal/1/rank-0.jsonl"}, {"offset", 0}}, read_file(run.attempt_journal(1))});
+        mirror.take({{{"run", id}, {"over", true}, {"exit_code", 0}, {"cause", ""}}, ""});
+        QVERIFY(!fs::exists(project.runs_folder() / id));
+    }
     void two_that_follow_one_run_bring_its_log_once() {
         const TemporaryDirectory there, here;
         const RunDirectory run = sample_run(there.path());
