@@ -1,4 +1,9 @@
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <map>
 
 #include "common/command.h"
 #include "common/file.h"
@@ -27,6 +32,21 @@ Profile ssh(const std::string& more = "") { return parse("kind: ssh\nhost: box\n
 SlurmJob sample_job() { return {"faceter-quick", "/home/a b/p", "/home/a b/p/jobs/j-1", 6, "/opt/faceter", "/opt/faceter-worker"}; }
 
 bool has(const std::string& text, const std::string& piece) { return text.find(piece) != std::string::npos; }
+
+/// What `faceter feed` writes.
+std::string fed(const Project& project, const Json& request) {
+    const TemporaryDirectory folder;
+    const fs::path file = folder.path() / "sent";
+    std::fflush(stdout);
+    const int own = ::dup(STDOUT_FILENO), other = ::open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    ::dup2(other, STDOUT_FILENO);
+    const auto restore = qScopeGuard([&] {
+        ::dup2(own, STDOUT_FILENO);
+        for (const int descriptor : {own, other}) ::close(descriptor);
+    });
+    feed_runs(project, request);
+    return read_file(file);
+}
 
 RunState judged(const std::string& word, RunPhase phase, int attempt, JournalVerdict journal = {}) {
     RunState state;
@@ -323,6 +343,19 @@ class TestCluster : public QObject {
         mirror.take({{{"run", id}, {"file", "journal/1/rank-0.jsonl"}, {"offset", 0}}, read_file(run.attempt_journal(1))});
         mirror.take({{{"run", id}, {"over", true}, {"exit_code", 0}, {"cause", ""}}, ""});
         QVERIFY(!fs::exists(project.runs_folder() / id));
+    }
+    void a_run_that_was_deleted_over_there_does_not_end_the_feed_of_the_others() {
+        const TemporaryDirectory there;
+        const RunDirectory deleted = sample_run(there.path(), 1), done = sample_run(there.path(), 2);
+        write_attempt(done, 1, 5, "finished");
+        fs::rename(deleted.folder(), there.path() / "elsewhere");
+        const Json known = {{deleted.info().id, Json::object()}, {done.info().id, Json::object()}};
+        FrameReader reader;
+        reader.add(fed(Project(there.path(), false), {{"runs", known}, {"once", true}}));
+        std::map<std::string, int> ended;
+        while (const auto frame = reader.next())
+            if (frame->head.contains("over")) ended[frame->head["run"].get<std::string>()] = frame->head["exit_code"].get<int>();
+        QCOMPARE(ended, (std::map<std::string, int>{{deleted.info().id, 5}, {done.info().id, 0}}));
     }
     void two_that_follow_one_run_bring_its_log_once() {
         const TemporaryDirectory there, here;
