@@ -224,6 +224,9 @@ class TestCluster : public QObject {
         QVERIFY(has(judged("NODE_FAIL", RunPhase::running, 2).cause, "its node failed"));
         QCOMPARE(judged("FAILED", RunPhase::queued, 1).phase, RunPhase::failed);
         QCOMPARE(judged("FAILED", RunPhase::stopped, 2, {true, false, false}).phase, RunPhase::stopped);
+        QCOMPARE(judged("FAILED", RunPhase::stopped, 1, {true, true, false}).phase, RunPhase::stopped);  // code 6 of what was not begun
+        QCOMPARE(judged("FAILED", RunPhase::queued, 0, {false, true, false}).cause,
+                 std::string("stopped before it began (SLURM job 12_3)"));
         QCOMPARE(judged("UNKNOWN", RunPhase::running, 2).phase, RunPhase::dead);
         QCOMPARE(judged("COMPLETED", RunPhase::running, 2).phase, RunPhase::running);
     }
