@@ -166,6 +166,8 @@ class TestCluster : public QObject {
         for (const char* line : {"", "12_3", "12|PENDING|x|", "12_[0-5]|PENDING|x|", "a_b|RUNNING|x|", "error: x"})
             QVERIFY2(!parse_job_line(line), line);
         QCOMPARE(parse_job_line("12|CANCELLED|None|")->job, std::string("12"));  // an array that was cancelled before any element began
+        QCOMPARE(parse_job_line("12_[2-5]|CANCELLED by 1000")->job, std::string("12"));  // and where some had begun, in accounts
+        QVERIFY(!parse_job_line("x_[2-5]|CANCELLED by 1000"));
         QCOMPARE(job_phase("NODE_FAIL"), JobPhase::node_failed);
         QCOMPARE(job_phase("OUT_OF_MEMORY"), JobPhase::out_of_memory);
         QCOMPARE(job_phase("COMPLETING"), JobPhase::running);
