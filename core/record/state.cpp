@@ -58,7 +58,7 @@ fs::path exit_file(const RunDirectory& run, int attempt) { return run.attempt_jo
 
 /// Nobody holds its lock, for sure: it can be asked, and no job that SLURM knows of may hold it on another machine.
 bool is_free(const RunDirectory& run) {
-    if (::access((run.control() / "lock").c_str(), W_OK) != 0 || is_run_locked(run)) return false;
+    if (::access((run.control() / "lock").c_str(), R_OK) != 0 || is_run_locked(run)) return false;
     const auto job = read_job(run);
     return !job || job->is_over();
 }
