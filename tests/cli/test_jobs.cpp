@@ -1,4 +1,5 @@
 #include "cli/program.h"
+#include "packaging/command.h"
 #include "record/launch.h"
 #include "support/fake_programs.h"
 #include "support/sample_runs.h"
@@ -29,6 +30,22 @@ class TestJobs : public QObject {
         std::size_t told = 0;
         for (std::size_t at = 0; (at = followed.err.find("may be old", at)) != std::string::npos; ++at) ++told;
         QCOMPARE(told, std::size_t{2});  // before it follows, and at its first look of three
+    }
+    void a_run_of_another_user_is_running_where_proc_hides_its_process() {
+        const TemporaryDirectory folder;
+        const RunDirectory run = sample_run(folder.path());
+        write_attempt(run, 1, 5, "");  // by this process
+        fs::permissions(folder.path(), fs::perms(0755));
+        const auto as_nobody = [](const std::string& arguments) {
+            const std::string script =
+                "mount -t proc -o hidepid=2 proc /proc && exec setpriv --reuid=65534 --regid=65534 --clear-groups env "
+                "FACETER_CACHE=/nonexistent "
+                "'" FACETER_BINARY_DIR "/bin/faceter' " +
+                arguments;
+            return packaging::run("unshare", {"--mount", "sh", "-c", QString::fromStdString(script)});
+        };
+        if (as_nobody("--version").code != 0) QSKIP("this machine lets nobody be another user with a /proc of his own (unshare, setpriv)");
+        HAS(as_nobody("show " + run.info().id + " --project '" + folder.path().string() + "'").output.toStdString(), "state     running");
     }
 };
 
