@@ -136,6 +136,9 @@ std::string resume_through(const Project& project, const Profile& profile, const
         return "";
     }
     std::vector<std::string> arguments{"resume", "--detach", "--json", "--project", profile.settings["folder"].get<std::string>()};
+    if (profile.settings["profile"].get<std::string>().empty())  // else that one says
+        for (const char* option : {"jobs", "devices"})
+            arguments.insert(arguments.end(), {fmt::format("--{}", option), std::to_string(profile.settings[option].get<int>())});
     for (const RunDirectory& run : runs) arguments.push_back(run.info().id);
     const std::string said = call_through_ssh(profile, arguments);
     for (const RunDirectory& run : runs) run.clear_request("stop");  // of one that was stopped before it began

@@ -47,6 +47,27 @@ class TestJobs : public QObject {
         if (as_nobody("--version").code != 0) QSKIP("this machine lets nobody be another user with a /proc of his own (unshare, setpriv)");
         HAS(as_nobody("show " + run.info().id + " --project '" + folder.path().string() + "'").output.toStdString(), "state     running");
     }
+    void processes_are_refused_where_a_profile_says_them() {
+        const TemporaryDirectory folder, config;
+        const RunDirectory run = sample_run(folder.path());
+        write_attempt(run, 1, 5, "stopped");
+        write_launch(run, {"slurm", "gpu", "12_0", folder.path() / "jobs/j-abcdef"});
+        make_directories(config.path() / "faceter/profiles");
+        write_file_atomic(config.path() / "faceter/profiles/gpu.yaml", "kind: slurm\n");
+        fs::permissions(config.path() / "faceter/profiles/gpu.yaml", fs::perms(0600));
+        const auto refused = [&](const std::vector<std::string>& words) {
+            std::vector<std::string> all = words;
+            all.insert(all.end(), {run.info().id, "--project", folder.path().string()});
+            return faceter::testing::faceter(all, {"XDG_CONFIG_HOME=" + config.path().string()});
+        };
+        const std::vector<std::vector<std::string>> calls{{"resume", "--devices", "2"}, {"rerun", "--profile", "gpu", "--jobs", "2"}};
+        for (const std::vector<std::string>& words : calls) {
+            const Outcome outcome = refused(words);
+            QCOMPARE(outcome.code, 2);
+            HAS(outcome.err, "profile 'gpu' says how many start there");
+        }
+        QCOMPARE(Project(folder.path(), false).run_ids().size(), std::size_t{1});
+    }
 };
 
 FACETER_TEST(TestJobs)

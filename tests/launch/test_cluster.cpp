@@ -290,6 +290,19 @@ class TestCluster : public QObject {
         QCOMPARE(stop_run(run), std::string("is done already"));
         qputenv("XDG_CONFIG_HOME", before);
     }
+    void a_run_goes_on_over_there_with_the_processes_of_its_profile() {
+        const TemporaryDirectory project;
+        const RunDirectory run = sample_run(project.path());
+        const FakePrograms programs;
+        const fs::path script = project.path() / "script";
+        programs.answers("ssh", "cat > '" + script.string() + "'");
+        const auto sent = [&](const std::string& more) {
+            resume_through(Project(project.path(), false), ssh(more), {run});
+            return read_file(script);
+        };
+        QVERIFY(has(sent("jobs: 3\ndevices: 2\n"), "'--jobs' '3' '--devices' '2' '" + run.info().id + "'"));
+        QVERIFY(!has(sent("profile: gpu\n"), "--jobs"));  // a job array there
+    }
     void a_mirror_takes_what_the_feed_sends_and_refuses_the_rest() {
         const TemporaryDirectory there, here;
         const RunDirectory run = sample_run(there.path());
