@@ -1,5 +1,7 @@
 #include "cli/comparison.h"
 
+#include <algorithm>
+
 #include "cli/named_runs.h"
 #include "common/error.h"
 #include "common/printable.h"
@@ -10,6 +12,29 @@ namespace faceter::cli {
 namespace {
 
 constexpr std::size_t most_pairwise = 4;
+
+/// A row's seeds as one set.
+struct GroupSimilarity {
+    std::string name;
+    SimilaritySet set;
+    std::size_t seeds = 0;  ///< that have the analysis
+};
+
+GroupSimilarity similarity_of(const Project& project, const RunGroup& group) {
+    std::vector<SimilaritySet> sets;
+    std::vector<std::string> names, notes;
+    for (const RunRow& row : group.runs) {
+        const RunDirectory run(project.runs_folder() / row.info.id);
+        std::error_code ignored;
+        if (!fs::exists(run.results() / "inter_task_similarity.json", ignored)) continue;
+        sets.push_back(read_similarity(run));
+        names.push_back(row.info.shown_name());
+    }
+    GroupSimilarity of{group.name, average_over_seeds(sets, names, notes), 0};
+    of.seeds = sets.size() - notes.size();
+    for (const std::string& note : notes) say(stderr, "{}\n", note);
+    return of;
+}
 
 }  // namespace
 
@@ -70,19 +95,20 @@ MadeComparison make_comparison(const Project& project, Store& store, const Compa
 
 /// Of every two groups that embedded texts under two tasks; runs of one task, or of other tasks each, have none.
 std::vector<SimilarityComparison> similarity_tests(const Project& project, const Comparison& comparison) {
-    std::vector<std::pair<std::string, SimilaritySet>> trained;
-    for (const RunGroup& group : comparison.groups) {
-        const RunDirectory run(project.runs_folder() / group.runs.front().info.id);
-        std::error_code ignored;
-        if (group.method != "start" && fs::exists(run.results() / "inter_task_similarity.json", ignored))
-            trained.emplace_back(group.name, read_similarity(run));
-    }
     std::vector<SimilarityComparison> tests;
+    std::vector<GroupSimilarity> trained;
+    for (const RunGroup& group : comparison.groups) {
+        if (group.method == "start") continue;
+        if (GroupSimilarity of = similarity_of(project, group); !of.set.pairs.empty()) trained.push_back(std::move(of));
+    }
     for (std::size_t i = 0; i < trained.size(); ++i)
-        for (std::size_t j = 0; j < (trained.size() <= most_pairwise ? i : std::min<std::size_t>(i, 1)); ++j)
-            if (share_a_pair(trained[i].second, trained[j].second))
-                tests.push_back(
-                    compare_similarity(trained[i].first, trained[i].second, trained[j].first, trained[j].second, Alternative::less));
+        for (std::size_t j = 0; j < (trained.size() <= most_pairwise ? i : std::min<std::size_t>(i, 1)); ++j) {
+            if (!share_a_pair(trained[i].set, trained[j].set)) continue;
+            SimilarityComparison& test =
+                tests.emplace_back(compare_similarity(trained[i].name, trained[i].set, trained[j].name, trained[j].set, Alternative::less));
+            test.seeds_first = trained[i].seeds;
+            test.seeds_second = trained[j].seeds;
+        }
     return tests;
 }
 

@@ -28,7 +28,7 @@ MadeComparison make_comparison(const Project& project, Store& store, const Compa
 /// Named runs, or all that are done; archived and smoke runs only where they are named (or nothing else is there).
 std::vector<RunRow> chosen_rows(Store& store, const Project& project, const std::vector<std::string>& names);
 /// Inter-task similarities of the trained rows, each against the rows above it (with many rows: against the first), as MoTE against IC and
-/// EM.
+/// EM: each text's mean over a row's seeds. Rows without a pair of tasks in common are not compared.
 std::vector<SimilarityComparison> similarity_tests(const Project& project, const Comparison& comparison);
 
 }  // namespace faceter::cli

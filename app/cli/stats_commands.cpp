@@ -75,8 +75,11 @@ int paired_command(const StatsOptions& options) {
     fmt::print("paired t:  t = {}, df = {}, p = {}, mean difference {} (n = {})\n", digits(t.t), digits(t.df), digits(t.p),
                digits(t.mean_difference), t.n);
     if (!t.note.empty()) fmt::print("           {}\n", t.note);
-    fmt::print("Wilcoxon:  W = {}, p = {} ({})\n", digits(signed_rank.statistic), digits(signed_rank.p),
-               signed_rank.exact ? "exact" : "normal approximation");
+    if (!signed_rank.note.empty())
+        fmt::print("Wilcoxon:  {}\n", signed_rank.note);
+    else
+        fmt::print("Wilcoxon:  W = {}, p = {} ({})\n", digits(signed_rank.statistic), digits(signed_rank.p),
+                   signed_rank.exact ? "exact" : "normal approximation");
     return 0;
 }
 

@@ -1,10 +1,12 @@
 #include <algorithm>
+#include <set>
 
 #include "cli/checks.h"
 #include "cli/commands.h"
 #include "cli/experiment_arguments.h"
 #include "common/error.h"
 #include "common/printable.h"
+#include "compare/study_exclusions.h"
 #include "compare/study_report.h"
 #include "experiment/machine.h"
 #include "figure/svg.h"
@@ -26,6 +28,14 @@ std::string arguments_of(const StudyOptions& options) {
     return fmt::format("{} --project {}{}", typed(options.file), typed(options.project), options.smoke ? " --smoke" : "");
 }
 
+constexpr std::size_t most_told = 5;
+
+/// Of records that look like a run's and are none, which would be made again without a word.
+void tell_unlike(std::FILE* to, const std::vector<std::string>& unlike) {
+    for (std::size_t i = 0; i < std::min(unlike.size(), most_told); ++i) say(to, "{}\n", unlike[i]);
+    if (unlike.size() > most_told) say(to, "{} further runs do not count; --json names them\n", unlike.size() - most_told);
+}
+
 /// As faceter run does, those that have runs to do.
 void check_missing(const std::vector<Experiment>& experiments, const std::vector<StudyRun>& planned, const Catalogue& catalogue,
                    int processes) {
@@ -41,8 +51,15 @@ int run_study(const Cli& cli, const StudyOptions& options) {
     if (!options.smoke) check_planned(study, options.file);
     const std::vector<Experiment> experiments = study_experiments(study, catalogue, options.smoke);
     check_claims(study, experiments);
+    check_exclusions(study, study_names(experiments));
     worker_program();
     std::vector<StudyRun> planned = study_runs(study, catalogue, options.project, options.smoke);
+    std::vector<std::string> unlike;
+    for (const StudyRun& run : planned)
+        if (!run.unlike.empty()) unlike.push_back(run.unlike);
+    tell_unlike(stderr, unlike);
+    std::set<fs::path> records;
+    for (const StudyRun& run : planned) records.insert(run.record);
     check_missing(experiments, planned, catalogue, options.start.devices);
     const Project project(options.project, true);
     if (!options.smoke) record_study(study, project.folder());  // a smoke decides nothing
@@ -54,7 +71,7 @@ int run_study(const Cli& cli, const StudyOptions& options) {
     }
     std::vector<RunDirectory> begun;
     for (const RunDirectory& run : runs)
-        if (!run.attempts().empty() || run.requested("stop")) begun.push_back(run);  // or stopped while it waited
+        if (records.contains(run.folder())) begun.push_back(run);
     return start_runs(project, runs, options.start, begun);
 }
 
@@ -65,6 +82,7 @@ struct StudyProgress {
     Table table;
     Json runs = Json::array();
     std::vector<std::string> ended_early;  ///< "EM-3 failed: why"
+    std::vector<std::string> unlike;       ///< "EM-1 does not count: why"
     std::size_t planned = 0, done = 0;
     double spent_s = 0;
 
@@ -74,6 +92,7 @@ struct StudyProgress {
         spent_s += run.done ? run.state.active_s : 0;
         if (run.ended_early())
             ended_early.push_back(fmt::format("{} {}: {}", run.record_name, run_phase_name(run.state.phase), run.state.cause));
+        if (!run.unlike.empty()) unlike.push_back(run.unlike);
         table.add_row({Cell::of(run.experiment_name), Cell::of(run.wanted.variant), Cell::of(run.wanted.point),
                        Cell::of(std::to_string(run.wanted.seed)), Cell::of(state_name(run))});
         runs.push_back({{"experiment", run.experiment_name},
@@ -82,7 +101,8 @@ struct StudyProgress {
                         {"seed", run.wanted.seed},
                         {"run", run.record.empty() ? Json(nullptr) : Json(run.record_name)},
                         {"state", state_name(run)},
-                        {"cause", run.state.cause}});
+                        {"cause", run.state.cause},
+                        {"unlike", run.unlike.empty() ? Json(nullptr) : Json(run.unlike)}});
     }
 };
 
@@ -90,7 +110,12 @@ int study_status(const Cli& cli, const StudyOptions& options) {
     const Study study = read_study(options.file);
     StudyProgress progress;
     for (const char* name : {"experiment", "variant", "point", "seed", "state"}) progress.table.add_column(name, ColumnKind::text);
-    each_study_run(study, load_catalogue(cli), options.project, options.smoke, [&](const StudyRun& run) { progress.add(run); });
+    StudyNames names;
+    each_study_run(study, load_catalogue(cli), options.project, options.smoke, [&](const StudyRun& run) {
+        if (!study.exclusions.empty()) names.add(run.wanted.settings);
+        progress.add(run);
+    });
+    check_exclusions(study, names);
     if (!fs::is_directory(options.project)) say(stderr, "{} is not there yet; faceter study run makes it\n", options.project);
     const std::size_t planned = progress.planned, done = progress.done;
     const double left_s = done ? progress.spent_s / static_cast<double>(done) * static_cast<double>(planned - done) : 0;
@@ -106,6 +131,7 @@ int study_status(const Cli& cli, const StudyOptions& options) {
     print_table(progress.table, "text");
     for (const std::string& one : progress.ended_early) fmt::print("{}\n", printable(one));
     if (!progress.ended_early.empty()) say(stdout, "to go on with them: faceter study run {}\n", arguments_of(options));
+    tell_unlike(stdout, progress.unlike);
     fmt::print("{} of {} runs are done{}\n", done, planned,
                done && done < planned ? fmt::format("; about {:.1f} hours are left", left_s / 3600) : "");
     return 0;

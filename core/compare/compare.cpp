@@ -29,7 +29,7 @@ std::string configuration(const RunRow& run, Json settings) {
 
 class Grouping {
   public:
-    explicit Grouping(Store& store) : store_(store) {}
+    Grouping(Store& store, const std::string& baseline) : store_(store), baseline_(baseline) {}
 
     Comparison group(const std::vector<RunRow>& runs) {
         std::vector<Scored> scored;
@@ -58,8 +58,14 @@ class Grouping {
         std::string fingerprint;
         bool differs = false;  ///< from that of another run, which is noted
     };
+    struct Measured {
+        const RunRow* run;    ///< the first that was scored on it
+        std::string measure;  ///< "accuracy, classification"
+        bool differs = false;
+    };
 
-    /// Of the runs of one configuration and seed the first that is done counts, else the first: what failed may lack scores.
+    /// Of the runs of one configuration and seed the one that is named as the baseline counts, else the first that is done, else the first:
+    /// what failed may lack scores.
     void take(const RunRow& run, std::vector<Scored>& scored) {
         std::vector<ResultRow> results = store_.results(run.info.id);
         if (results.empty()) {
@@ -70,7 +76,9 @@ class Grouping {
         const auto [place, fresh] = index_.try_emplace(key, comparison_.groups.size());
         if (fresh) comparison_.groups.push_back({"", run.info.method, {}, {}, {}, {}, {}});
         const RunRow*& counted = counted_[{place->second, run.info.seed}];
-        if (!counted || (counted->state.phase != RunPhase::done && run.state.phase == RunPhase::done)) counted = &run;
+        if (!counted || run.info.id == baseline_ ||
+            (counted->info.id != baseline_ && counted->state.phase != RunPhase::done && run.state.phase == RunPhase::done))
+            counted = &run;
         for (ResultRow& result : results) result.metrics = {};  // of thousands of runs
         scored.push_back({&run, place->second, std::move(results)});
     }
@@ -91,6 +99,7 @@ class Grouping {
         group.costs.push_back(store_.cost(run.info.id));
         for (const ResultRow& result : one.results) {
             note_data(run, result);
+            note_measure(run, result);
             if (seen_.insert(result.name).second) comparison_.sets.push_back({result.name, result.task_type, result.metric});
             if (!std::isfinite(result.score)) {
                 ++no_numbers_[result.name];
@@ -109,6 +118,16 @@ class Grouping {
         data.differs = true;
         comparison_.notes.push_back(fmt::format("{} and {} were scored on different data of {} (faceter diff says more)",
                                                 data.run->info.shown_name(), run.info.shown_name(), result.name));
+    }
+
+    /// Two experiments may call data of different tasks alike.
+    void note_measure(const RunRow& run, const ResultRow& result) {
+        const std::string measure = result.metric + ", " + result.task_type;
+        Measured& known = measures_.try_emplace(result.name, Measured{&run, measure}).first->second;
+        if (known.differs || known.measure == measure) return;
+        known.differs = true;
+        comparison_.notes.push_back(fmt::format("{} was scored otherwise by {} ({}) than by {} ({}), which cannot be compared", result.name,
+                                                known.run->info.shown_name(), known.measure, run.info.shown_name(), measure));
     }
 
     /// The shortest names that tell the rows apart.
@@ -133,11 +152,13 @@ class Grouping {
     }
 
     Store& store_;
+    const std::string& baseline_;  ///< a run's id; empty: none is named
     Comparison comparison_;
     std::map<std::string, std::size_t> index_;
     std::map<std::pair<std::size_t, std::uint64_t>, const RunRow*> counted_;  ///< by group and seed
     std::set<std::string> seen_;
     std::map<std::string, ScoredData> data_;
+    std::map<std::string, Measured> measures_;
     std::map<std::string, std::size_t> no_numbers_;  ///< data set -> runs whose score of it is none: a correlation of constants
     std::size_t repeats_ = 0;
 };
@@ -326,7 +347,7 @@ std::vector<GroupTest> tests_against_baseline(const Comparison& comparison) {
 }
 
 Comparison compare_runs(Store& store, const std::vector<RunRow>& runs, const std::string& baseline) {
-    Comparison comparison = Grouping(store).group(runs);
+    Comparison comparison = Grouping(store, baseline).group(runs);
     comparison.baseline = find_baseline(comparison, baseline);
     return comparison;
 }

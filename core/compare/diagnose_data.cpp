@@ -11,6 +11,7 @@
 #include "data/overlap.h"
 #include "experiment/builtin_settings.h"
 #include "experiment/recipes.h"
+#include "figure/text_width.h"
 #include "settings/core_settings.h"
 
 namespace faceter {
@@ -145,7 +146,7 @@ Finding leak(const EvaluationSet& set, const std::unordered_map<std::string, std
         if (form.empty() || !forms.insert(form).second) continue;
         if (const auto found = trained.find(form); found != trained.end()) {
             ++shared[found->second];
-            if (leaked++ == 0) example = text.substr(0, 80);
+            if (leaked++ == 0) example = shorten(text, 80);
         }
     }
     Finding finding{"leak",

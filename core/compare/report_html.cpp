@@ -40,7 +40,7 @@ std::string base64(std::string_view bytes) {
 std::string figure_html(const Figure& figure) {
     const SvgOptions size{figure.x.categories.size() > 8 ? 960.0 : 720.0, 420.0, false, true};
     return fmt::format("<p><img alt=\"{}\" width=\"{:.0f}\" height=\"{:.0f}\" src=\"data:image/svg+xml;base64,{}\"></p>\n",
-                       escape_xml(figure.title.empty() ? figure.name : figure.title), size.width, size.height,
+                       escape_xml(figure.title.empty() ? figure.name : figure.title), size.width, svg_height(figure, size),
                        base64(figure_to_svg(figure, size)));
 }
 

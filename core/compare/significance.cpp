@@ -58,8 +58,8 @@ TestOutcome from_paired(std::span<const double> a, std::span<const double> b, st
 }
 
 /// Exact for few pairs, ties and zeros as they are; the difference is the Hodges-Lehmann estimate, which the ranks speak of.
-TestOutcome from_wilcoxon(std::span<const double> a, std::span<const double> b, std::string_view observations) {
-    if (a.size() < 2) return without(fmt::format("{} {} in common; a paired test needs two at least", a.size(), observations));
+TestOutcome from_wilcoxon(CompareTest test, std::span<const double> a, std::span<const double> b) {
+    if (a.size() < 2) return without(fmt::format("{} {} in common; a paired test needs two at least", a.size(), observations_of(test)));
     const std::vector<double> differences = paired_differences(a, b);
     const WilcoxonResult result = wilcoxon(differences);
     const HodgesLehmann shift = hodges_lehmann(differences);
@@ -68,6 +68,9 @@ TestOutcome from_wilcoxon(std::span<const double> a, std::span<const double> b, 
     outcome.effect_name = "r";
     outcome.method = result.exact ? "exact" : "normal approximation";
     if (std::isnan(result.p)) outcome.reason = result.note;
+    const std::size_t equal = result.n - result.n_nonzero;  // have no rank
+    outcome.warning = outcome.has_p() ? small_sample_warning(test, result.n_nonzero, result.exact) : "";
+    if (equal > 0 && !outcome.warning.empty()) outcome.warning += fmt::format(" ({} have no difference)", equal);
     return outcome;
 }
 
@@ -90,6 +93,15 @@ TestOutcome from_welch(std::span<const double> a, std::span<const double> b, std
 struct SeedPairs {
     std::vector<double> a, b;
 };
+
+/// The start model is scored once, whatever the seed.
+bool has_no_seed(const RunGroup& group) { return group.method == "start" && group.runs.size() == 1; }
+
+/// Whether two runs stand beside one another: a start model's one beside each of the other side's, as in a study.
+bool are_paired(const RunGroup& group, std::size_t run, const RunGroup& base, std::size_t other) {
+    return group.runs[run].info.seed == base.runs[other].info.seed || has_no_seed(group) != has_no_seed(base);
+}
+
 SeedPairs pair_seeds(const RunGroup& group, const RunGroup& base, const std::string& set) {
     SeedPairs pairs;
     const auto found = group.scores.find(set), other = base.scores.find(set);
@@ -98,8 +110,7 @@ SeedPairs pair_seeds(const RunGroup& group, const RunGroup& base, const std::str
     const auto& theirs = base.scored_runs.at(set);
     for (std::size_t i = 0; i < mine.size(); ++i)
         for (std::size_t j = 0; j < theirs.size(); ++j)
-            if (group.runs[mine[i]].info.seed == base.runs[theirs[j]].info.seed)
-                pairs.a.push_back(found->second[i]), pairs.b.push_back(other->second[j]);
+            if (are_paired(group, mine[i], base, theirs[j])) pairs.a.push_back(found->second[i]), pairs.b.push_back(other->second[j]);
     return pairs;
 }
 
@@ -108,7 +119,7 @@ SeedPairs pair_means(const Comparison& comparison, const RunGroup& group, const 
     SeedPairs pairs;
     for (std::size_t i = 0; i < mine.size(); ++i)
         for (std::size_t j = 0; j < theirs.size(); ++j)
-            if (group.runs[i].info.seed == base.runs[j].info.seed) pairs.a.push_back(mine[i]), pairs.b.push_back(theirs[j]);
+            if (are_paired(group, i, base, j)) pairs.a.push_back(mine[i]), pairs.b.push_back(theirs[j]);
     return pairs;
 }
 
@@ -193,7 +204,7 @@ TestOutcome one_set(CompareTest test, const Comparison& comparison, const Exampl
             return from_welch(mine.scores.at(set), base.scores.at(set), "seeds");
         case CompareTest::wilcoxon_seeds: {
             const SeedPairs pairs = pair_seeds(mine, base, set);
-            return from_wilcoxon(pairs.a, pairs.b, "seeds");
+            return from_wilcoxon(test, pairs.a, pairs.b);
         }
         case CompareTest::wilcoxon_sets:
         case CompareTest::welch_sets:
@@ -223,10 +234,10 @@ TestOutcome mean_over_sets(CompareTest test, const Comparison& comparison, const
         case CompareTest::welch_sets:
             return from_welch(set_means(comparison, mine), set_means(comparison, base), "data sets");
         case CompareTest::wilcoxon_sets:
-            return from_wilcoxon(set_means(comparison, mine), set_means(comparison, base), "data sets");
+            return from_wilcoxon(test, set_means(comparison, mine), set_means(comparison, base));
         case CompareTest::wilcoxon_seeds: {
             const SeedPairs pairs = pair_means(comparison, mine, base);
-            return from_wilcoxon(pairs.a, pairs.b, "seeds");
+            return from_wilcoxon(test, pairs.a, pairs.b);
         }
         default:
             return examples_on_mean(test, comparison, examples, group, options);
@@ -235,7 +246,7 @@ TestOutcome mean_over_sets(CompareTest test, const Comparison& comparison, const
 
 /// With the warning where n is too small.
 TestOutcome warned(CompareTest test, TestOutcome outcome) {
-    if (outcome.has_p()) outcome.warning = small_sample_warning(test, outcome.n, outcome.method == "exact");
+    if (outcome.has_p() && outcome.warning.empty()) outcome.warning = small_sample_warning(test, outcome.n, outcome.method == "exact");
     return outcome;
 }
 

@@ -53,6 +53,7 @@ struct SimilarityComparison {
     std::string first, second;
     Alternative alternative = Alternative::less;
     std::vector<SimilarityTest> tests;
+    std::size_t seeds_first = 1, seeds_second = 1;  ///< that each text's values are the mean of
 };
 
 /// Whether a pair of tasks is in both.

@@ -255,6 +255,27 @@ bool may_be_same_place(const std::string& recorded, const std::string& wanted) {
     return !fs::exists(recorded, none) || !fs::exists(wanted, none) || same_content(recorded, wanted);
 }
 
+/// A value, of a long one the part where it begins to differ from `other`.
+std::string around_change(const std::string& value, const std::string& other) {
+    if (value.size() <= most_shown) return value;
+    const auto differs = std::mismatch(value.begin(), value.end(), other.begin(), other.end()).first - value.begin();
+    const auto is_inside = [&](std::size_t at) { return at < value.size() && (static_cast<unsigned char>(value[at]) & 0xC0) == 0x80; };
+    std::size_t begin = std::max(static_cast<std::size_t>(differs), most_shown / 2) - most_shown / 2;
+    while (begin > 0 && is_inside(begin)) --begin;  // of a character
+    std::size_t end = std::min(value.size(), begin + most_shown);
+    while (is_inside(end)) --end;
+    return (begin > 0 ? "..." : "") + value.substr(begin, end - begin) + (end < value.size() ? "..." : "");
+}
+
+/// Why a record is none of the wanted run: the first setting that differs.
+std::string difference_text(const RunDirectory& record, const std::vector<SettingDifference>& differing) {
+    const SettingDifference& first = differing.front();
+    const std::size_t others = differing.size() - 1;
+    return fmt::format("{} does not count: its {} is {}, the study's {}{}", record.info().shown_name(), first.key,
+                       around_change(first.values[0], first.values[1]), around_change(first.values[1], first.values[0]),
+                       others == 0 ? "" : fmt::format(" ({} more {})", others, others == 1 ? "differs" : "differ"));
+}
+
 /// The runs of a project, listed once: by what tells them apart but for their settings.
 class StudyRecords {
   public:
@@ -269,10 +290,15 @@ class StudyRecords {
     void find_record(StudyRun& run) const {
         const auto alike = folders_.find({run.experiment_name, run.wanted.variant, run.wanted.point, run.wanted.seed});
         if (alike == folders_.end()) return;
-        std::string created;
+        std::string created, created_unlike;
         for (const fs::path& folder : alike->second) {
             const auto record = opened(folder);
-            if (!record || !has_settings(*record, run.wanted)) continue;
+            if (!record) continue;
+            if (const auto differing = differences(*record, run.wanted); !differing.empty()) {
+                if (run.unlike.empty() || record->info().created > created_unlike) run.unlike = difference_text(*record, differing);
+                created_unlike = std::max(created_unlike, record->info().created);
+                continue;
+            }
             const RunState state = read_state(*record);
             const bool done = state.phase == RunPhase::done, newer = run.record.empty() || record->info().created > created;
             if (run.done ? !(done && newer) : !(done || newer)) continue;
@@ -282,17 +308,19 @@ class StudyRecords {
             run.done = done;
             created = record->info().created;
         }
+        if (!run.record.empty()) run.unlike.clear();
     }
 
   private:
-    /// Equal but for what does not change a score, for where data and models lie, and for settings that were not there yet.
-    bool has_settings(const RunDirectory& run, const ResolvedRun& wanted) const {
-        const auto differing = settings_difference({completed_settings(run.settings(), catalogue_), wanted.settings}).differing;
-        return std::all_of(differing.begin(), differing.end(), [this](const SettingDifference& one) {
+    /// Of the settings: but for what does not change a score, for where data and models lie, and for settings that were not there yet.
+    std::vector<SettingDifference> differences(const RunDirectory& run, const ResolvedRun& wanted) const {
+        auto differing = settings_difference({completed_settings(run.settings(), catalogue_), wanted.settings}).differing;
+        std::erase_if(differing, [this](const SettingDifference& one) {
             const auto [place, is_new] = same_places_.try_emplace({one.values[0], one.values[1]}, false);
             if (is_new) place->second = may_be_same_place(one.values[0], one.values[1]);
             return place->second;
         });
+        return differing;
     }
 
     /// Nothing where it was deleted since it was listed.
@@ -335,18 +363,6 @@ std::map<std::string, std::string> flat(const Json& plan) {
         values[key] = value.dump(-1, ' ', false, Json::error_handler_t::replace);
     });
     return values;
-}
-
-/// A value, of a long one the part where it begins to differ from `other`.
-std::string around_change(const std::string& value, const std::string& other) {
-    if (value.size() <= most_shown) return value;
-    const auto differs = std::mismatch(value.begin(), value.end(), other.begin(), other.end()).first - value.begin();
-    const auto is_inside = [&](std::size_t at) { return at < value.size() && (static_cast<unsigned char>(value[at]) & 0xC0) == 0x80; };
-    std::size_t begin = std::max(static_cast<std::size_t>(differs), most_shown / 2) - most_shown / 2;
-    while (begin > 0 && is_inside(begin)) --begin;  // of a character
-    std::size_t end = std::min(value.size(), begin + most_shown);
-    while (is_inside(end)) --end;
-    return (begin > 0 ? "..." : "") + value.substr(begin, end - begin) + (end < value.size() ? "..." : "");
 }
 
 std::vector<std::string> changes_between(const Json& before, const Json& now) {

@@ -65,6 +65,9 @@ struct StudyRun {
     std::string record_name;  ///< as tables show it
     RunState state;           ///< of the record
     bool done = false;
+    /// Where there is no record: why the newest run of the same experiment, variant, point and seed is none. "EM-1 does not count: its
+    /// training.steps is 7, the study's 20"; empty: there is no such run.
+    std::string unlike;
 
     /// Its record is stopped, failed or dead.
     bool ended_early() const { return !record.empty() && is_over(state.phase) && state.phase != RunPhase::done; }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "common/strings.h"
+#include "compare/compare_tests.h"
 #include "compare/study_report.h"
 #include "stats/multiple_testing.h"
 #include "stats/number.h"
@@ -34,8 +35,13 @@ std::vector<double> column(const Matrix& rows, std::size_t set) {
     return values;
 }
 
-double one_sided(const std::vector<double>& differences, Alternative alternative) {
-    return paired_t(differences, std::vector<double>(differences.size(), 0.0), alternative).p;
+/// Differences that are all equal do not say how those of other seeds would vary: there is no test, as in a comparison.
+bool vary(const std::vector<double>& differences) { return standard_deviation(differences) >= no_spread; }
+
+PairedTResult one_sided(const std::vector<double>& differences, Alternative alternative) {
+    PairedTResult result = paired_t(differences, std::vector<double>(differences.size(), 0.0), alternative);
+    if (!vary(differences)) result.p = not_a_number;
+    return result;
 }
 
 std::vector<SetEffect> effects_of(const Matrix& rows, const std::vector<std::string>& sets) {
@@ -44,8 +50,8 @@ std::vector<SetEffect> effects_of(const Matrix& rows, const std::vector<std::str
     for (std::size_t d = 0; d < sets.size(); ++d) {
         const auto values = column(rows, d);
         effects.push_back({sets[d], mean(values), 1, 1, mean_interval(values)});
-        p.push_back(one_sided(values, Alternative::greater));
-        against.push_back(one_sided(values, Alternative::less));
+        p.push_back(one_sided(values, Alternative::greater).p);
+        against.push_back(one_sided(values, Alternative::less).p);
     }
     const auto adjusted = holm(p), adjusted_against = holm(against);
     for (std::size_t d = 0; d < sets.size(); ++d) effects[d].p = adjusted[d], effects[d].p_against = adjusted_against[d];
@@ -60,10 +66,12 @@ std::vector<std::string> in_favour_of(const ClaimOutcome& outcome, double alpha)
     return names;
 }
 
+/// The opposite. A set where all seeds have the same one counts too: no p can be computed, and to pass over it would hold for the claim.
 std::vector<std::string> against(const ClaimOutcome& outcome, double alpha) {
     std::vector<std::string> names;
     for (const SetEffect& set : outcome.sets)
-        if (set.p_against < alpha && set.interval.low <= -outcome.claim.smallest_difference) names.push_back(set.set);
+        if ((std::isnan(set.p_against) || set.p_against < alpha) && set.interval.low <= -outcome.claim.smallest_difference)
+            names.push_back(set.set);
     return names;
 }
 
@@ -74,7 +82,7 @@ double alpha_of_one(const Study& study) { return study.alpha / static_cast<doubl
 void plan_power(const Study& study, ClaimOutcome& outcome) {
     const double deviation = outcome.test.std_difference;
     outcome.power = not_a_number;
-    if (!(deviation > 0) || outcome.seeds.size() < 2) return;
+    if (std::isnan(outcome.test.p) || outcome.seeds.size() < 2) return;
     const PowerPlan plan{PowerDesign::paired_t, std::min(outcome.claim.smallest_difference / deviation, certain_effect),
                          alpha_of_one(study), Alternative::greater};
     outcome.power = power_of(plan, static_cast<std::int64_t>(outcome.seeds.size()));
@@ -82,7 +90,7 @@ void plan_power(const Study& study, ClaimOutcome& outcome) {
 }
 
 std::string seeds_to_find(const Study& study, const ClaimOutcome& outcome) {
-    if (!(outcome.test.std_difference > 0)) return "the seeds do not differ, so nothing can be said of others";
+    if (std::isnan(outcome.test.p)) return "the seeds do not differ, so nothing can be said of others";
     const std::string needed = outcome.seeds_needed > 0 ? std::to_string(outcome.seeds_needed) : "more than a million";
     return fmt::format("to find {:.3g} with power {:.2g} takes {} seeds, here are {}", outcome.claim.smallest_difference, study.power,
                        needed, outcome.seeds.size());
@@ -127,7 +135,9 @@ void decide(const Study& study, ClaimOutcome& outcome) {
                      found, smallest, outcome.adjusted.equivalent));
     else
         conclude(outcome, Verdict::undecided,
-                 fmt::format("Undecided: {}, p = {:.3g}; {}.", found, outcome.adjusted.holds, seeds_to_find(study, outcome)));
+                 fmt::format("Undecided: {}{}; {}.", found,
+                             std::isnan(outcome.test.p) ? "" : fmt::format(", p = {:.3g}", outcome.adjusted.holds),
+                             seeds_to_find(study, outcome)));
 }
 
 /// A verdict before the planned seeds are in may yet change: whoever stops when it pleases finds too much.
@@ -180,9 +190,10 @@ ClaimOutcome measure_claim(const StudyClaim& claim, std::vector<std::uint64_t> s
     outcome.effect = two_way_bootstrap(rows);
     outcome.interval_by_t = std::min(outcome.seeds.size(), sets.size()) < fewest_to_resample;
     if (outcome.interval_by_t) outcome.effect.interval = two_way_t_interval(rows);
-    outcome.test = paired_t(means, zero, Alternative::greater);
-    outcome.p_opposite = one_sided(means, Alternative::less);
+    outcome.test = one_sided(means, Alternative::greater);
+    outcome.p_opposite = one_sided(means, Alternative::less).p;
     outcome.equivalence = paired_equivalence(means, zero, claim.smallest_difference);
+    if (!vary(means)) outcome.equivalence.p = not_a_number;
     plan_power(study, outcome);
     return outcome;
 }

@@ -5,16 +5,15 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <unordered_map>
 
 #include "common/printable.h"
 #include "common/strings.h"
 #include "compare/result_files.h"
+#include "compare/study_exclusions.h"
 #include "compare/study_tables.h"
 #include "figure/table_export.h"
 #include "record/steps.h"
 #include "stats/number.h"
-#include "store/filter.h"
 
 namespace faceter {
 namespace {
@@ -66,13 +65,34 @@ Values method_scores_of(const RunDirectory& run, const std::string& method) {
 /// A run that is done, and its scores: results are read once, whatever the number of claims.
 struct DoneRun {
     const StudyRun* run = nullptr;
+    std::string name;  ///< of its variant and point, as tables and curves have it
     Values scores;
 };
 
+std::string variant_name(const StudyRun& run) {
+    return run.wanted.point.empty() ? run.wanted.variant : run.wanted.variant + " " + run.wanted.point;
+}
+
+/// With the experiment where several make a variant of this name; with its place where these are of one name too.
+std::string full_name(const StudyRun& run, const std::map<std::size_t, std::string>& experiments) {
+    if (experiments.size() < 2) return variant_name(run);
+    const auto of_this_name =
+        std::count_if(experiments.begin(), experiments.end(), [&](const auto& one) { return one.second == run.experiment_name; });
+    return fmt::format("{} ({})", variant_name(run),
+                       of_this_name == 1 ? run.experiment_name : fmt::format("experiments[{}]", run.experiment));
+}
+
+/// One record may be that of two experiments, which share a start model.
 std::vector<DoneRun> done_runs(const std::vector<StudyRun>& runs) {
     std::vector<DoneRun> done;
-    for (const StudyRun& run : runs)
-        if (run.done) done.push_back({&run, scores_of(RunDirectory(run.record))});
+    std::set<fs::path> records;
+    std::map<std::string, std::map<std::size_t, std::string>> experiments;  // by the name of a variant
+    for (const StudyRun& run : runs) {
+        if (!run.done || !records.insert(run.record).second) continue;
+        experiments[variant_name(run)][run.experiment] = run.experiment_name;
+        done.push_back({&run, "", scores_of(RunDirectory(run.record))});
+    }
+    for (DoneRun& of : done) of.name = full_name(*of.run, experiments.at(variant_name(*of.run)));
     return done;
 }
 
@@ -176,14 +196,10 @@ std::vector<double> losses_of(const RunDirectory& run) {
     return curve;
 }
 
-std::string variant_name(const StudyRun& run) {
-    return run.wanted.point.empty() ? run.wanted.variant : run.wanted.variant + " " + run.wanted.point;
-}
-
 Figure curves_of(const std::vector<DoneRun>& runs) {
     std::map<std::string, std::vector<std::vector<double>>> curves;
     for (const DoneRun& of : runs)
-        if (of.run->wanted.method != "start") curves[variant_name(*of.run)].push_back(losses_of(RunDirectory(of.run->record)));
+        if (of.run->wanted.method != "start") curves[of.name].push_back(losses_of(RunDirectory(of.run->record)));
     Figure figure;
     figure.kind = FigureKind::lines;
     figure.name = "learning_curves";
@@ -213,8 +229,7 @@ Figure curves_of(const std::vector<DoneRun>& runs) {
 std::vector<StudyCost> costs_of(const std::vector<DoneRun>& runs) {
     std::map<std::string, StudyCost> costs;
     for (const DoneRun& of : runs) {
-        const std::string variant = variant_name(*of.run);
-        StudyCost& cost = costs.try_emplace(variant, StudyCost{variant, 0, 0}).first->second;
+        StudyCost& cost = costs.try_emplace(of.name, StudyCost{of.name, 0, 0}).first->second;
         ++cost.runs;
         cost.hours += of.run->state.active_s / 3600;
     }
@@ -227,29 +242,8 @@ std::vector<StudyCost> costs_of(const std::vector<DoneRun>& runs) {
 std::map<std::string, std::map<std::string, std::vector<double>>> scores_by_variant(const std::vector<DoneRun>& runs) {
     std::map<std::string, std::map<std::string, std::vector<double>>> scores;
     for (const DoneRun& of : runs)
-        for (const auto& [set, score] : of.scores) scores[variant_name(*of.run)][set].push_back(score);
+        for (const auto& [set, score] : of.scores) scores[of.name][set].push_back(score);
     return scores;
-}
-
-/// Takes the runs that the study leaves out away; says which and why.
-std::vector<std::string> exclude(const Study& study, const fs::path& project, std::vector<StudyRun>& runs) {
-    std::vector<std::string> excluded;
-    if (study.exclusions.empty() || !fs::is_directory(project / "runs")) return excluded;
-    Store store(project);
-    store.ingest_all();
-    for (const StudyExclusion& exclusion : study.exclusions) {
-        std::vector<RunRow> rows = store.runs();
-        filter_rows(store, exclusion.where, rows);
-        std::unordered_map<std::string, const RunRow*> left_out;
-        for (const RunRow& row : rows) left_out.emplace(row.info.id, &row);
-        for (StudyRun& run : runs) {
-            const auto found = run.done ? left_out.find(run.record.filename().string()) : left_out.end();
-            if (found == left_out.end()) continue;
-            excluded.push_back(fmt::format("{}: {}", found->second->info.shown_name(), exclusion.reason));
-            run.done = false;
-        }
-    }
-    return excluded;
 }
 
 std::string list_of(const std::string& title, const std::vector<std::string>& lines) {
@@ -262,13 +256,19 @@ std::string list_of(const std::string& title, const std::vector<std::string>& li
 }  // namespace
 
 StudyReport report_study(const Study& study, const Catalogue& catalogue, const fs::path& project, bool smoke) {
-    std::vector<StudyRun> runs = study_runs(study, catalogue, project, smoke);
+    std::vector<StudyRun> runs;
+    StudyNames names;
+    each_study_run(study, catalogue, project, smoke, [&](StudyRun&& run) {
+        if (!study.exclusions.empty()) names.add(run.wanted.settings);
+        run.wanted.settings = Json::object();  // of thousands of runs
+        runs.push_back(std::move(run));
+    });
     StudyReport report;
     report.study = study;
     report.record = read_study_record(study, project);
     report.planned = runs.size();
     report.done = static_cast<std::size_t>(std::count_if(runs.begin(), runs.end(), [](const StudyRun& run) { return run.done; }));
-    report.excluded = exclude(study, project, runs);
+    report.excluded = exclude_runs(study, names, project, runs);
     const std::vector<DoneRun> done = done_runs(runs);
     for (const StudyClaim& claim : study.claims) report.claims.push_back(outcome_of(claim, done, study));
     judge_claims(study, report.claims);

@@ -56,7 +56,7 @@ ClaimOutcome measure_claim(const StudyClaim& claim, std::vector<std::uint64_t> s
 /// equivalence and no set against it: holds; that with sets against it, or sets without it (alpha over the number of claims): in part;
 /// equivalence, or p < alpha the other way: does not hold here; else undecided. A set counts where its 95 % interval reaches the smallest
 /// difference: one that is more than chance but does not matter is no part in which a claim holds. A pilot (a study without
-/// pilot_deviation) decides nothing.
+/// pilot_deviation) decides nothing, and neither do seeds whose differences are all equal: these have no p.
 void judge_claims(const Study& study, std::vector<ClaimOutcome>& claims);
 
 struct StudyCost {

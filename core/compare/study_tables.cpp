@@ -1,5 +1,6 @@
 #include "compare/study_tables.h"
 
+#include <cmath>
 #include <set>
 
 #include "stats/descriptive.h"
@@ -22,11 +23,11 @@ Table claims_table(const std::vector<ClaimOutcome>& claims) {
     table.add_column("power", ColumnKind::number, 2);
     table.add_column("p of equivalence (Holm)", ColumnKind::p_value);
     for (const ClaimOutcome& one : claims) {
-        const bool measured = !one.sets.empty();  // its adjusted p is 1, and says nothing
+        const bool tested = !std::isnan(one.test.p);  // else its adjusted p is 1, and says nothing
         table.add_row({Cell::of(one.claim.claim), Cell::of(std::string(verdict_name(one.verdict))), Cell::of(one.effect.estimate),
                        Cell::of(one.effect.interval.low), Cell::of(one.effect.interval.high), Cell::of(one.test.p),
-                       Cell::of(measured ? one.adjusted.holds : not_a_number), count_of(one.seeds.size()), Cell::of(one.power),
-                       Cell::of(measured ? one.adjusted.equivalent : not_a_number)});
+                       Cell::of(tested ? one.adjusted.holds : not_a_number), count_of(one.seeds.size()), Cell::of(one.power),
+                       Cell::of(tested ? one.adjusted.equivalent : not_a_number)});
     }
     return table;
 }

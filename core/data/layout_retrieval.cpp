@@ -149,7 +149,22 @@ RetrievalData read_retrieval(FolderContext& context) {
     return data;
 }
 
-void evaluation(FolderContext& context, EvaluationSet& set) { set.data = read_retrieval(context); }
+bool has_relevant(const RetrievalData& data, std::size_t query) {
+    const auto judgements = all_judgements(data, query);
+    return std::any_of(judgements.begin(), judgements.end(), [](const auto& judged) { return judged.second > 0; });
+}
+
+void evaluation(FolderContext& context, EvaluationSet& set) {
+    RetrievalData data = read_retrieval(context);
+    std::size_t without = 0;
+    for (std::size_t query = 0; query < data.query_ids.size(); ++query) without += !has_relevant(data, query);
+    context.report.counts["queries_without_a_relevant_document"] = without;
+    if (without > 0)
+        context.report.warnings.push_back(
+            fmt::format("{}: {} of {} queries have no relevant document (a grade above 0); as in trec_eval they score 0 for every model",
+                        context.folder.string(), without, data.query_ids.size()));
+    set.data = std::move(data);
+}
 
 /// One example a relevant judgement; documents judged not relevant are the query's hard negatives.
 TrainingSet training(FolderContext& context, const std::string& name, const std::string& task, Json origin) {

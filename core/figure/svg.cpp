@@ -14,6 +14,9 @@ namespace {
 constexpr double margin = 16, tick_length = 4;
 constexpr double direct_label_size = 11;
 constexpr int longest_turned = 24;  // characters of a category's name
+constexpr double least_plot = 140;  // px
+constexpr double least_row = 14;    // of a heat map, whose name stands beside it
+constexpr double most_column_names = 120;
 
 std::string axis_title(const Axis& axis) { return axis.unit.empty() ? axis.label : axis.label + " (" + axis.unit + ")"; }
 
@@ -24,13 +27,16 @@ class Writer {
         : figure_(figure),
           options_(options),
           theme_(options.dark ? Theme::night() : Theme::light()),
-          canvas_(options.width, options.height),
-          names_(category_names(figure)) {}
+          names_(category_names(figure)),
+          height_(std::max(options.height, needed_height())),
+          canvas_(options.width, height_) {}
+
+    double height() const { return height_; }
 
     std::string run() {
-        if (options_.background) canvas_.rectangle(0, 0, options_.width, options_.height, theme_.surface);
+        if (options_.background) canvas_.rectangle(0, 0, options_.width, height_, theme_.surface);
         top_ = margin;
-        bottom_ = options_.height - margin;
+        bottom_ = height_ - margin;
         draw_title();
         draw_notes();
         if (figure_.kind == FigureKind::heat_map)
@@ -41,6 +47,15 @@ class Writer {
     }
 
   private:
+    /// With which many names and notes leave the plot room.
+    double needed_height() const {
+        double around = 2 * margin + 20 * static_cast<double>(title_lines().size()) + 14 * static_cast<double>(note_lines().size()) + 8;
+        if (figure_.kind == FigureKind::heat_map)
+            return around + most_column_names + least_row * static_cast<double>(figure_.heat_map.rows.size());
+        if (needs_legend()) around += 20 + legend_places().back().second;
+        return around + mean_names_height() + least_plot + names_height() + 20;
+    }
+
     void draw_title() {
         for (const std::string& line : title_lines()) {
             canvas_.text(margin, top_ + 13, line, {14, theme_.text, "start", true});
@@ -54,11 +69,16 @@ class Writer {
         return wrap(printable(figure_.title), static_cast<int>((options_.width - 2 * margin) / (0.58 * 14)));
     }
 
-    void draw_notes() {
+    std::vector<std::string> note_lines() const {
         std::vector<std::string> lines;
         for (const std::string& note : figure_.notes)
             for (const std::string& line : wrap(printable(note), static_cast<int>((options_.width - 2 * margin) / (0.54 * 10))))
                 lines.push_back(line);
+        return lines;
+    }
+
+    void draw_notes() {
+        const std::vector<std::string> lines = note_lines();
         for (std::size_t i = lines.size(); i-- > 0;) {
             canvas_.text(margin, bottom_ - 2, lines[i], {10, theme_.secondary});
             bottom_ -= 14;
@@ -68,7 +88,7 @@ class Writer {
 
     void draw_plot() {
         if (needs_legend()) draw_legend();
-        top_ += 6 + (figure_.kind == FigureKind::densities ? 14.0 * static_cast<double>(num_means()) : 0);
+        top_ += 6 + mean_names_height();
         Plot plot{figure_,
                   theme_,
                   canvas_,
@@ -94,29 +114,42 @@ class Writer {
         return static_cast<std::size_t>(
             std::count_if(figure_.series.begin(), figure_.series.end(), [](const Series& s) { return s.mean.has_value(); }));
     }
+    double mean_names_height() const { return figure_.kind == FigureKind::densities ? 14.0 * static_cast<double>(num_means()) : 0; }
     bool needs_legend() const {
         if (figure_.kind == FigureKind::box || has_direct_labels() || figure_.series.size() < 2) return false;
         return figure_.kind != FigureKind::densities || num_means() < figure_.series.size();
     }
 
-    void draw_legend() {
-        double x = margin;
-        const Plot colours{figure_, theme_, canvas_, {}, {}};
+    std::string legend_name(std::size_t series) const { return shorten(printable(figure_.series[series].name), 40); }
+
+    /// Of each series: x, and y below the legend's top.
+    Points legend_places() const {
+        Points places;
+        double x = margin, y = 0;
         for (std::size_t s = 0; s < figure_.series.size(); ++s) {
-            const std::string name = shorten(printable(figure_.series[s].name), 40);
-            const double width = 22 + text_width(name, 11) + 14;
+            const double width = 22 + text_width(legend_name(s), 11) + 14;
             if (x > margin && x + width > options_.width - margin) {
                 x = margin;
-                top_ += 16;
+                y += 16;
             }
-            if (figure_.kind == FigureKind::lines)
-                canvas_.line(x, top_ + 6, x + 16, top_ + 6, {colours.colour(s), 2, colours.dash(s)});
-            else
-                canvas_.rectangle(x + 2, top_ + 1, 10, 10, colours.colour(s), 0.85);
-            canvas_.text(x + 20, top_ + 10, name, {11, theme_.text});
+            places.emplace_back(x, y);
             x += width;
         }
-        top_ += 20;
+        return places;
+    }
+
+    void draw_legend() {
+        const Plot colours{figure_, theme_, canvas_, {}, {}};
+        const Points places = legend_places();
+        for (std::size_t s = 0; s < places.size(); ++s) {
+            const double x = places[s].first, y = top_ + places[s].second;
+            if (figure_.kind == FigureKind::lines)
+                canvas_.line(x, y + 6, x + 16, y + 6, {colours.colour(s), 2, colours.dash(s)});
+            else
+                canvas_.rectangle(x + 2, y + 1, 10, 10, colours.colour(s), 0.85);
+            canvas_.text(x + 20, y + 10, legend_name(s), {11, theme_.text});
+        }
+        top_ += places.back().second + 20;
     }
 
     double right_room() const {
@@ -220,8 +253,9 @@ class Writer {
     const Figure& figure_;
     const SvgOptions& options_;
     Theme theme_;
-    SvgCanvas canvas_;
     std::vector<std::string> names_;
+    double height_;
+    SvgCanvas canvas_;
     double top_ = 0, bottom_ = 0;
 };
 
@@ -231,5 +265,7 @@ std::string figure_to_svg(const Figure& figure, const SvgOptions& options) {
     figure.validate();
     return Writer(figure, options).run();
 }
+
+double svg_height(const Figure& figure, const SvgOptions& options) { return Writer(figure, options).height(); }
 
 }  // namespace faceter

@@ -7,11 +7,12 @@
 namespace faceter {
 namespace {
 
-/// Grows over finite values only.
+/// Grows over values that the axis has a place for.
 class Extent {
   public:
+    explicit Extent(const Axis& axis) : log_(axis.log) {}
     void add(double value) {
-        if (!std::isfinite(value)) return;
+        if (!std::isfinite(value) || (log_ && value <= 0)) return;
         low_ = any_ ? std::min(low_, value) : value;
         high_ = any_ ? std::max(high_, value) : value;
         any_ = true;
@@ -36,13 +37,14 @@ class Extent {
     }
 
   private:
-    bool any_ = false;
+    bool log_, any_ = false;
     double low_ = 0, high_ = 0;
 };
 
 }  // namespace
 
 double Scale::at(double value) const {
+    if (log && value <= 0) return pixels.low;  // the end of a band; points are refused (Figure::validate)
     const double t =
         log ? std::log(value / values.low) / std::log(values.high / values.low) : (value - values.low) / (values.high - values.low);
     return pixels.low + std::clamp(t, -10.0, 10.0) * (pixels.high - pixels.low);  // a point far outside stays a point
@@ -75,14 +77,14 @@ std::string Plot::dash(std::size_t series) const {
 Range data_range_x(const Figure& figure) {
     const auto names = category_names(figure);
     if (!names.empty()) return {-0.5, static_cast<double>(names.size()) - 0.5};
-    Extent extent;
+    Extent extent(figure.x);
     for (const Series& series : figure.series) extent.add(series.x);
     const double margin = figure.kind == FigureKind::scatter ? 0.04 : 0;
     return extent.range(figure.x, margin, margin);
 }
 
 Range data_range_y(const Figure& figure) {
-    Extent extent;
+    Extent extent(figure.y);
     for (const Series& series : figure.series) {
         extent.add(series.y);
         extent.add(series.low);

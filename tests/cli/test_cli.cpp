@@ -165,6 +165,8 @@ class TestCli : public QObject {
             }
         }
         HAS(faceter::testing::faceter({"stats", "welch", "--a", in("same.txt"), "--b", in("same.txt")}).out, "t = nan, df = 1, p = nan");
+        HAS(faceter::testing::faceter({"stats", "paired", "--a", in("same.txt"), "--b", in("same.txt")}).out,
+            "Wilcoxon:  no difference is other than zero");
     }
     void a_planned_test_says_how_many_seeds_it_needs() {
         const Outcome wanted =

@@ -494,6 +494,25 @@ class TestRuns : public QObject {
         QCOMPARE(compared.code, 0);
         QVERIFY(compared.out.find("\"EM\"") == std::string::npos);
     }
+    /// Of the first seed alone once; and rows without a pair of tasks in common ended the command.
+    void similarities_of_tasks_are_means_over_seeds() {
+        mode("done");
+        QCOMPARE(run().code, 0);
+        const auto compared = [&] { return json_of(call({"compare", "--json"})).at("inter_task_similarity"); };
+        for (const RunDirectory& one : runs())
+            if (one.info().method != "start")
+                write_similarity(one, one.info().variant == "Mix" ? 0.7 : 0.2 * static_cast<double>(one.info().seed));
+        const Json test = compared().at(0);
+        QCOMPARE(test.at("second").get<std::string>(), std::string("EM"));
+        QCOMPARE(test.at("seeds_second").get<int>(), 2);
+        QVERIFY(test.at("pairs").at(0).at("mean_second").get<double>() > 0.3);
+        HAS(call({"compare", "--format", "md"}).out, "Each text's mean over seeds: 2 of Mix, 2 of EM.");
+        for (const RunDirectory& one : runs())
+            if (one.info().variant == "Mix")
+                one.write_result("inter_task_similarity",
+                                 Json::parse(R"({"pairs": [{"a": "x", "b": "y", "values": [0.1, 0.2], "mean": 0.15}], "texts": 2})"));
+        QVERIFY(compared().empty());
+    }
     void values_of_series_are_columns_and_order_lists_and_comparisons() {
         mode("done");
         QCOMPARE(run({"--seeds", "1"}).code, 0);

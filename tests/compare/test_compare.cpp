@@ -46,6 +46,19 @@ class TestCompare : public QObject {
         QCOMPARE(table.rows[1].cells[1].value, 43.0);
         QCOMPARE(table.rows[1].cells[1].n, std::int64_t{2});
     }
+    /// It was left out as the repetition, and then said not to be among the runs.
+    void a_baseline_that_repeats_a_run_counts_in_its_place() {
+        const TemporaryDirectory project;
+        add_run(project.path(), 0, 0);
+        add_run(project.path(), 1, 2);
+        const RunDirectory again = sample_run(project.path(), 1);
+        write_attempt(again, 1, 3, "finished");
+        write_results(again, 7);
+        const Comparison comparison = compare_all(project.path(), again.info().id);
+        QCOMPARE(comparison.groups.at(comparison.baseline.value()).scores.at("set0"), std::vector<double>{47.0});
+        QCOMPARE(comparison.notes.size(), std::size_t{1});
+        QVERIFY2(comparison.notes[0].ends_with(" with the same seed and is left out"), comparison.notes[0].c_str());
+    }
     void means_are_over_data_sets_and_over_task_types() {
         const TemporaryDirectory project;
         add_run(project.path(), 0, 0, 4);
@@ -164,6 +177,23 @@ class TestCompare : public QObject {
         QVERIFY2(text.find("nan") == std::string::npos, text.c_str());
         QCOMPARE(rank_intervals(comparison).sentence(comparison),
                  std::string("Ranks by the mean over 3 data sets (95 % of resamples): 1 EM [1-1]; 2 start [2-2]."));
+    }
+    void data_of_one_name_that_were_scored_otherwise_are_told() {
+        const TemporaryDirectory project;
+        for (const std::size_t index : {std::size_t{0}, std::size_t{1}, std::size_t{2}}) {
+            const RunDirectory run = sample_run(project.path(), index);
+            write_attempt(run, 1, 3, "finished");
+            const bool sorted = index > 0;
+            run.write_result("news", {{"name", "news"},
+                                      {"task_type", sorted ? "clustering" : "classification"},
+                                      {"metric", sorted ? "v_measure" : "accuracy"},
+                                      {"score", 50},
+                                      {"n", 3}});
+        }
+        const Comparison comparison = compare_all(project.path());
+        QCOMPARE(comparison.notes.size(), std::size_t{1});
+        QVERIFY2(comparison.notes[0].find("(accuracy, classification) than by") != std::string::npos, comparison.notes[0].c_str());
+        QVERIFY2(comparison.notes[0].ends_with("(v_measure, clustering), which cannot be compared"), comparison.notes[0].c_str());
     }
     void runs_that_were_scored_on_different_data_are_told() {
         const TemporaryDirectory project;

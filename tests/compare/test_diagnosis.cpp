@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "common/strings.h"
 #include "compare/diagnose_data.h"
 #include "compare/diagnose_record.h"
 #include "support/sample_runs.h"
@@ -216,6 +217,17 @@ class TestDiagnosis : public QObject {
         const auto findings = diagnose_leaks({&training, 1}, {&set, 1});
         QCOMPARE(alarms(findings), std::vector<std::string>{"leak: held"});
         QCOMPARE(findings[0].details.at("shared").get<int>(), 3);
+    }
+    void a_leaked_text_is_cut_between_its_characters() {
+        std::string text(79, 'a');
+        for (int i = 0; i < 20; ++i) text += "é";
+        TrainingSet training = pairs(60);
+        training.texts.add(text);
+        RetrievalData data;
+        data.queries.add(text);
+        const EvaluationSet set{"held", "retrieval", data, {}, {}, {}, {}};
+        const std::string says = diagnose_leaks({&training, 1}, {&set, 1})[0].says;
+        QVERIFY2(is_valid_utf8(says) && has(says, "aaa…\""), says.c_str());
     }
     void the_gain_over_the_start_model_has_an_interval_and_what_lost_most() {
         const fs::path folder = project_.path() / "gain";

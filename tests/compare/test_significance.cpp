@@ -42,6 +42,20 @@ class TestSignificance : public QObject {
         QVERIFY(near(test_on_set(CompareTest::paired_seeds, shuffled, {}, 1, "set0").p, 0.030225695673593032));
         QVERIFY(near(test_on_mean(CompareTest::paired_seeds, shuffled, {}, 1).p, 0.008884392155356212));
     }
+    /// It is the default baseline, and has one seed: no test over seeds could be had against it.
+    void the_start_model_stands_beside_every_seed() {
+        Comparison against_start = compared_groups();
+        RunGroup& start = against_start.groups[0];
+        start.method = "start";
+        start.runs.resize(1);
+        for (auto& [name, scores] : start.scores) scores.resize(1), start.scored_runs[name].resize(1);
+        const TestOutcome set = test_on_set(CompareTest::paired_seeds, against_start, {}, 1, "set0");
+        QCOMPARE(set.n, std::size_t{3});
+        QVERIFY2(near(set.p, 0.030234850881696907), std::to_string(set.p).c_str());
+        QCOMPARE(test_on_mean(CompareTest::wilcoxon_seeds, against_start, {}, 1).n, std::size_t{3});
+        start.method = "dense";
+        QVERIFY(!test_on_set(CompareTest::paired_seeds, against_start, {}, 1, "set0").has_p());
+    }
     void welch_over_seeds_equals_scipy_with_holm_over_the_column() {
         const double p[] = {0.07856182371370304, 0.19745022091741563, 0.9273216888136222, 0.006703089535776287};
         const double adjusted[] = {0.23568547114110913, 0.39490044183483125, 0.9273216888136222, 0.026812358143105147};
@@ -105,6 +119,23 @@ class TestSignificance : public QObject {
         for (auto& [name, scores] : equal.groups[0].scores) scores = {70, 70, 70};
         for (auto& [name, scores] : equal.groups[1].scores) scores = {72, 72, 72};
         QVERIFY(!test_on_set(CompareTest::welch_seeds, equal, {}, 1, "set0").has_p());
+    }
+    /// Without a difference a seed has no rank: six seeds of which two are equal have the p of four.
+    void seeds_without_a_difference_do_not_make_wilcoxons_test_stronger() {
+        Comparison six = compared_groups();
+        for (RunGroup& group : six.groups) {
+            const RunRow first = group.runs.front();
+            group.runs.assign(6, first);
+            for (std::size_t seed = 0; seed < 6; ++seed) group.runs[seed].info.seed = seed + 1;
+            group.scores["set0"] = {70, 71, 72, 73, 74, 75};
+            group.scored_runs["set0"] = {0, 1, 2, 3, 4, 5};
+        }
+        for (std::size_t seed = 0; seed < 4; ++seed) six.groups[1].scores["set0"][seed] += 1 + static_cast<double>(seed);
+        const TestOutcome outcome = test_on_set(CompareTest::wilcoxon_seeds, six, {}, 1, "set0");
+        QCOMPARE(outcome.n, std::size_t{6});
+        QCOMPARE(outcome.p, 0.125);
+        QVERIFY2(outcome.warning.starts_with("with 4 seeds the smallest p of this test is 0.125"), outcome.warning.c_str());
+        QVERIFY2(outcome.warning.ends_with("(2 have no difference)"), outcome.warning.c_str());
     }
     void examples_that_cannot_be_paired_say_why() {
         QVERIFY(test_on_set(CompareTest::bootstrap, compared_groups(), example_scores("set1"), 1, "set1")

@@ -2,6 +2,7 @@
 #include <fstream>
 
 #include "common/random.h"
+#include "compare/study_exclusions.h"
 #include "compare/study_report.h"
 #include "experiment/run_models.h"
 #include "support/checkout.h"
@@ -140,6 +141,19 @@ class TestStudy : public QObject {
         QVERIFY2(QString::fromStdString(std::string(verdict_name(outcome.verdict))) == verdict, outcome.sentence.c_str());
         QVERIFY(outcome.effect.interval.low <= outcome.effect.estimate && outcome.effect.estimate <= outcome.effect.interval.high);
     }
+    /// As in a comparison: scores are shares of few examples, and two or three of them may well be apart by the same.
+    void seeds_that_do_not_differ_decide_nothing() {
+        const Matrix plain(5, {50, 50, 50});
+        const ClaimOutcome same = judged(Matrix(5, {52, 52.1, 53}), plain);
+        QCOMPARE(same.verdict, Verdict::undecided);
+        QVERIFY2(same.sentence.find("(t interval); the seeds do not differ") != std::string::npos, same.sentence.c_str());
+        QVERIFY(same.to_json().at("p").is_null() && same.to_json().at("equivalence").at("p").is_null());
+        const ClaimOutcome on_one = judged({{53, 60, 60}, {53, 40, 40}, {53, 55, 55}, {53, 45, 45}, {53, 50, 50}}, plain);
+        QVERIFY2(on_one.verdict == Verdict::undecided, on_one.sentence.c_str());
+        QVERIFY(std::isnan(on_one.sets.at(0).p));
+        const ClaimOutcome against = judged({{55, 54, 47}, {56, 55, 47}, {54, 56, 47}, {55.5, 55, 47}, {54.5, 55, 47}}, plain);
+        QVERIFY2(against.sentence.ends_with("the opposite on z."), against.sentence.c_str());
+    }
     void a_verdict_on_fewer_seeds_than_planned_says_so() {
         Study longer = study();
         const Matrix better = scores({2, 3, 2}, 0.4, 1), plain = scores({0, 0, 0}, 0.4, 2);
@@ -268,6 +282,27 @@ class TestStudy : public QObject {
         fs::remove(of.folder.path() / "pairs.tsv");
         QCOMPARE(of.done(), 1);  // as a record of another machine, where nothing can be compared
     }
+    /// Otherwise it would be made again without a word.
+    void a_record_that_does_not_count_is_said_why() {
+        const StudyWithRecord of;
+        const auto unlike = [&] {
+            std::vector<std::string> said;
+            for (const StudyRun& run : study_runs(read_study(of.folder.path() / "s.yaml"), sample_catalogue(), of.project, false))
+                if (!run.unlike.empty()) said.push_back(run.unlike);
+            return said;
+        };
+        QVERIFY(unlike().empty());
+        of.change_experiment("max_examples: 100", "max_examples: 90");
+        QCOMPARE(unlike().size(), std::size_t{1});
+        const std::string said = unlike().front();
+        QVERIFY2(said.ends_with(" does not count: its tasks.retrieval.train[0].max_examples is 100, the study's 90"), said.c_str());
+        of.change_experiment("evaluation:", "training: {steps: 7}\nevaluation:");
+        QVERIFY2(unlike().front().find(", the study's 90 (") != std::string::npos, unlike().front().c_str());
+        std::string text = read_file(of.folder.path() / "s.yaml");
+        text.replace(text.find("[1]"), 3, "[2]");
+        overwrite(of.folder.path() / "s.yaml", text);
+        QVERIFY(unlike().empty());  // it is of another seed
+    }
     void what_tools_hide_in_a_folder_is_none_of_its_data() {
         const StudyWithRecord of;
         const fs::path other = of.folder.path() / "other/scifact";
@@ -299,6 +334,30 @@ class TestStudy : public QObject {
         EXPECT_ERROR(runs(), "study s, claim 'Mix over EM': experiments[0] and experiments[1] both make 'quick/Mix'", "set: [name=other]");
         overwrite(folder.path() / "s.yaml", text + "  - {file: quick.yaml, set: [training.steps=7, name=other]}\n");
         EXPECT_ERROR(runs(), "'Mix' is the name of several configurations", "other/Mix");
+    }
+    /// Read at the report alone, it cost all runs.
+    void what_an_exclusion_speaks_of_is_planned_or_refused_before_a_run() {
+        const TemporaryDirectory folder;
+        const fs::path project = folder.path() / "p";
+        const auto excluded = [&](const std::string& where) {
+            sample_study(folder.path(), "[1]");
+            const fs::path file = folder.path() / "s.yaml";
+            overwrite(file, read_file(file) + "exclusions:\n  - {where: " + where + ", reason: r}\n");
+            const Study study = read_study(file);
+            check_exclusions(study, study_names(study_experiments(study, sample_catalogue(), false)));
+            return report_study(study, sample_catalogue(), project, false).excluded;
+        };
+        const auto all_are_read = [&] {
+            for (const char* where : {"loss > 20", "scifact < 0.5", "retrieval < 10 and training.steps = 7", "not steps < 1 and sts < 5"})
+                QCOMPARE(excluded(where).size(), std::size_t{0});
+        };
+        all_are_read();
+        const Experiment experiment = study_experiments(read_study(folder.path() / "s.yaml"), sample_catalogue(), false).front();
+        write_attempt(RunDirectory::create(project, experiment, experiment.runs().at(1), false), 1, 2, "finished");
+        all_are_read();  // of which no run has a score yet
+        QCOMPARE(excluded("loss < 20").size(), std::size_t{1});
+        EXPECT_ERROR(excluded("scifcat < 0.5"), "study s, exclusions[0].where: filter, column 1", "did you mean 'scifact'");
+        EXPECT_ERROR(excluded("loss >"), "study s, exclusions[0].where", "a value is expected");
     }
     void experiments_that_share_the_start_model_alone_are_told_apart() {
         const TemporaryDirectory folder;
@@ -354,6 +413,34 @@ class TestStudy : public QObject {
         const ClaimOutcome claim = report_study(study, sample_catalogue(), project, false).claims.at(0);
         QCOMPARE(claim.seeds, (std::vector<std::uint64_t>{1, 2}));
         QVERIFY(std::abs(claim.effect.estimate - 3.5 * 1.1) < 1e-9);
+    }
+    /// They were averaged as if they were seeds of one.
+    void variants_of_one_name_in_two_experiments_are_told_apart() {
+        const TemporaryDirectory folder;
+        sample_study(folder.path(), "[1, 2]");
+        std::string text = read_file(folder.path() / "s.yaml");
+        text.replace(text.find("Mix, than: EM"), 13, "quick/Mix, than: quick/EM");
+        overwrite(folder.path() / "s.yaml", text + "  - {file: quick.yaml, set: [training.steps=7, name=other]}\n");
+        const Study study = read_study(folder.path() / "s.yaml");
+        const fs::path project = folder.path() / "p";
+        double shift = 0;
+        const std::vector<Experiment> experiments = study_experiments(study, sample_catalogue(), false);
+        for (const Experiment& experiment : experiments)
+            for (const std::size_t index : {std::size_t{1}, std::size_t{2}}) {
+                const RunDirectory run = RunDirectory::create(project, experiment, experiment.runs().at(index), false);
+                write_attempt(run, 1, 2, "finished");
+                write_results(run, ++shift);
+            }
+        const StudyReport report = report_study(study, sample_catalogue(), project, false);
+        const Table& scores = report.tables.at(2);
+        QCOMPARE(scores.columns.size(), std::size_t{3});
+        QCOMPARE(scores.columns[1].name, std::string("EM (other)"));
+        QCOMPARE(scores.columns[2].name, std::string("EM (quick)"));
+        QCOMPARE(scores.rows[0].cells[1].value, 43.5);
+        QCOMPARE(scores.rows[0].cells[2].value, 41.5);
+        QCOMPARE(scores.rows[0].cells[2].n, std::int64_t{2});
+        QCOMPARE(report.costs.size(), std::size_t{2});
+        QCOMPARE(report.figures.back().series.size(), std::size_t{2});
     }
     void a_score_that_is_not_a_number_is_none() {
         const TemporaryDirectory folder;

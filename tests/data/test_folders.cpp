@@ -78,6 +78,12 @@ class TestFolders : public QObject {
         fs::remove(folder / "qgen-qrels/train.tsv");
         EXPECT_ERROR(load_training_set(generated, "retrieval"), "qgen-qrels/train.tsv");
     }
+    void queries_without_a_relevant_document_are_warned_of() {
+        const auto set = load_evaluation_folder(beir("irrelevant", "q1\td1\t1\nq2\td1\t0\nq2\td2\t-1\nq3\tnope\t1\nq3\td1\t0\n"));
+        QCOMPARE(set.card.at("counts").at("queries_without_a_relevant_document").get<int>(), 1);
+        QVERIFY2(warnings(set).find("1 of 3 queries have no relevant document") != std::string::npos, warnings(set).c_str());
+        QVERIFY(warnings(load_evaluation_folder(beir("relevant", "q1\td1\t1\n"))).find("relevant") == std::string::npos);
+    }
     void an_empty_query_is_kept_and_warned_of() {
         const auto set = load_evaluation_folder(beir("empty_query", "q2\td1\t1\n"));
         QCOMPARE(std::get<RetrievalData>(set.data).queries.size(), std::size_t{1});

@@ -1,6 +1,8 @@
 #include "figure/svg.h"
 
+#include <QtCore/QRegularExpression>
 #include <QtCore/QXmlStreamReader>
+#include <algorithm>
 #include <cmath>
 
 #include "figure/colours.h"
@@ -111,6 +113,31 @@ class TestSvg : public QObject {
         const auto with_four = parse(figure_to_svg(figure));
         QCOMPARE(with_four.texts.count("d"), 1);
     }
+    /// A sweep's report has dozens of groups; their legend once took all of the height, and the plot was drawn upside down.
+    void many_long_names_and_notes_leave_the_plot_room() {
+        for (const FigureKind kind : {FigureKind::lines, FigureKind::scatter}) {
+            Figure figure = figure_of(kind);
+            figure.series.clear();
+            for (int i = 0; i < 60; ++i) figure.series.push_back(points(fmt::format("series of the learning rate {}", i), {1, 3}));
+            figure.notes.assign(5, std::string(300, 'n'));
+            const QString svg = QString::fromStdString(figure_to_svg(figure));
+            const auto all = [&](const char* pattern) {
+                QList<double> found;
+                for (auto at = QRegularExpression(QString::fromLatin1(pattern)).globalMatch(svg); at.hasNext();)
+                    found << at.next().captured(1).toDouble();
+                std::sort(found.begin(), found.end());
+                return found;
+            };
+            const auto names = all(" y=\"([0-9.]+)\"[^>]*>series of");
+            const auto marks = all(kind == FigureKind::lines ? "points=\"[0-9.]+,([0-9.]+) " : " cy=\"([0-9.]+)\"");
+            const auto notes = all(" y=\"([0-9.]+)\"[^>]*>nnn");
+            QCOMPARE(names.size(), qsizetype{60});
+            QVERIFY(names.back() < marks.front() && marks.back() < notes.front());
+            const double height = all("<svg[^>]* height=\"([0-9.]+)\"").front();
+            QVERIFY(notes.back() < height && std::abs(svg_height(figure) - height) < 0.01);
+        }
+        QVERIFY(figure_to_svg(figure_of(FigureKind::bars)).find(" height=\"400\"") != std::string::npos);
+    }
     void means_are_written_over_densities() {
         const auto parsed = parse(figure_to_svg(figure_of(FigureKind::densities)));
         QVERIFY2(parsed.texts.contains("b 2"), qPrintable(parsed.texts.join("|")));
@@ -171,6 +198,18 @@ class TestSvg : public QObject {
         QVERIFY(parse(figure_to_svg(figure)).well_formed);
         figure.y.log = true;
         QVERIFY(parse(figure_to_svg(figure)).well_formed);
+    }
+    /// Mean less deviation may be below zero where the mean is not.
+    void a_band_below_zero_ends_at_a_logarithmic_axis() {
+        Figure figure = figure_of(FigureKind::lines);
+        figure.series = {points("a", {5, 0.5, 5})};
+        figure.series[0].low = {4, -0.5, 0};
+        figure.series[0].high = {6, 1.5, 10};
+        figure.y.log = true;
+        const std::string svg = figure_to_svg(figure);
+        QVERIFY2(svg.find("nan") == std::string::npos, svg.c_str());
+        const auto band = QRegularExpression(QStringLiteral("<polygon points=\"([^\"]*)\"")).match(QString::fromStdString(svg));
+        QCOMPARE(band.captured(1).split(QLatin1Char(' ')).size(), qsizetype{6});
     }
 };
 

@@ -13,7 +13,7 @@ using namespace faceter::testing;
 
 namespace {
 
-const std::string_view text = "a cat sat on the mat";
+const std::string_view sentence = "a cat sat on the mat";
 
 at::Tensor vector_in(const HttpAnswer& answer) {
     const auto values = Json::parse(answer.body).at("data").at(0).at("embedding").get<std::vector<float>>();
@@ -40,17 +40,17 @@ class TestServePrompts : public QObject {
         const fs::path folder = shared_folder() / "fixtures/jina_embeddings_v3";
         const auto model = open_folder_model(folder);
         const Server server({}, QProcessEnvironment::systemEnvironment(), folder.string());
-        const at::Tensor plain = embed_texts(*model, {&text, 1}, {});
+        const at::Tensor plain = embed_texts(*model, {&sentence, 1}, {});
         for (const std::string task : {"retrieval.query", "retrieval.passage", "text-matching"}) {
             const Route route{model->folder.prompt(task), 0, Path::of_adapter(static_cast<int>(find_task_adapter(*model, task).value()))};
             const Route without{route.instruction, 0, Path{}};
-            const at::Tensor wanted = embed_texts(*model, {&text, 1}, route);
-            QVERIFY(max_difference(wanted, embed_texts(*model, {&text, 1}, without)) > 1e-4);
-            const HttpAnswer answer = server.embeddings({{"model", "jina_embeddings_v3:" + task}, {"input", std::string(text)}});
+            const at::Tensor wanted = embed_texts(*model, {&sentence, 1}, route);
+            QVERIFY(max_difference(wanted, embed_texts(*model, {&sentence, 1}, without)) > 1e-4);
+            const HttpAnswer answer = server.embeddings({{"model", "jina_embeddings_v3:" + task}, {"input", std::string(sentence)}});
             QCOMPARE(answer.status, 200);
             QVERIFY2(max_difference(vector_in(answer), wanted) < 1e-6, task.c_str());
         }
-        QVERIFY(max_difference(vector_in(server.embeddings({{"input", std::string(text)}})), plain) < 1e-6);
+        QVERIFY(max_difference(vector_in(server.embeddings({{"input", std::string(sentence)}})), plain) < 1e-6);
     }
     void an_adapter_without_a_prompt_is_served_and_listed_by_its_own_name() {
         const TemporaryDirectory folder;
@@ -60,9 +60,9 @@ class TestServePrompts : public QObject {
         const auto opened = open_folder_model(model);
         const Route route{"", 0, Path::of_adapter(static_cast<int>(find_task_adapter(*opened, "text_matching").value()))};
         const Server server({}, QProcessEnvironment::systemEnvironment(), model.string());
-        const HttpAnswer answer = server.embeddings({{"model", "bare:text_matching"}, {"input", std::string(text)}});
+        const HttpAnswer answer = server.embeddings({{"model", "bare:text_matching"}, {"input", std::string(sentence)}});
         QCOMPARE(answer.status, 200);
-        QVERIFY(max_difference(vector_in(answer), embed_texts(*opened, {&text, 1}, route)) < 1e-6);
+        QVERIFY(max_difference(vector_in(answer), embed_texts(*opened, {&sentence, 1}, route)) < 1e-6);
         const std::vector<std::string> wanted{"bare", "bare:retrieval_passage", "bare:retrieval_query", "bare:text_matching"};
         QVERIFY(served_names(server) == wanted);
     }
@@ -75,9 +75,9 @@ class TestServePrompts : public QObject {
         const auto opened = open_folder_model(model);
         const Server server({}, QProcessEnvironment::systemEnvironment(), model.string() + "/.");  // called as the folder is
         const Route route{"search query: ", 0, Path{}};
-        const HttpAnswer answer = server.embeddings({{"model", "v1:tiny:s2p:query"}, {"input", std::string(text)}});
+        const HttpAnswer answer = server.embeddings({{"model", "v1:tiny:s2p:query"}, {"input", std::string(sentence)}});
         QVERIFY2(answer.status == 200, answer.body.c_str());
-        QVERIFY(max_difference(vector_in(answer), embed_texts(*opened, {&text, 1}, route)) < 1e-6);
+        QVERIFY(max_difference(vector_in(answer), embed_texts(*opened, {&sentence, 1}, route)) < 1e-6);
         for (const std::string& name : served_names(server)) QCOMPARE(server.embeddings({{"model", name}, {"input", "a"}}).status, 200);
         QCOMPARE(server.embeddings({{"model", "v1:tiny:query"}, {"input", "a"}}).status, 404);
         QCOMPARE(server.embeddings({{"model", "v1"}, {"input", "a"}}).status, 404);
