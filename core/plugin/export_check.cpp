@@ -64,7 +64,7 @@ void ExportDifference::compare(const at::Tensor& expected, const at::Tensor& fou
         return;
     }
     const at::Tensor own = expected.to(at::kDouble), other = found.to(at::kDouble);
-    if (!other.isfinite().all().item<bool>()) {  // beyond every limit, whatever is compared behind it
+    if (!(own - other).isfinite().all().item<bool>()) {  // of either; beyond every limit, whatever is compared behind it
         largest = std::numeric_limits<double>::infinity();
         smallest_cosine = -1;
         worst = what + ", with a number that is not finite";

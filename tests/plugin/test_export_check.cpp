@@ -105,6 +105,9 @@ class TestExportCheck : public QObject {
         EXPECT_ERROR(difference.require({}), "The text that differs most is the second, with a number that is not finite");
         EXPECT_ERROR(difference.require({std::numeric_limits<double>::max(), 0.9}), "the second");
         QVERIFY(difference.smallest_cosine < 0);  // what is chosen by it is not chosen
+        ExportDifference of_the_model;
+        for (const auto& [wanted, name] : {std::pair(broken, "its own"), {row, "the next"}}) of_the_model.compare(wanted, row, name);
+        EXPECT_ERROR(of_the_model.require({}), "The text that differs most is its own, with a number that is not finite");
     }
     void a_wrong_prompt_is_refused_and_its_role_named() {
         give_tasks();
