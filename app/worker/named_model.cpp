@@ -35,6 +35,15 @@ Route instruction_route(const EmbeddingModel& model, const std::string& instruct
 
 bool has_prompt(const ModelFolder& folder, const std::string& name) { return folder.prompts.contains(name); }
 
+/// The prompt of that name, else the one that leads to the same adapter: an adapter lies in "retrieval_query", and its prompt is called
+/// "retrieval.query".
+std::string prompt_of(const EmbeddingModel& model, const std::string& task, const std::optional<std::size_t>& adapter) {
+    if (has_prompt(model.folder, task)) return model.folder.prompt(task);
+    for (const auto& [name, prompt] : model.folder.prompts)
+        if (adapter && find_task_adapter(model, name) == adapter) return prompt;
+    return "";
+}
+
 /// The task of a folder that was written with its tasks; nothing where `name` is one of its prompts, or empty.
 std::optional<ServedRoute> route_of_folder(const ModelFolder& folder, const std::string& name) {
     if (name.empty() || !folder.description || folder.description->tasks.empty()) return std::nullopt;
@@ -109,11 +118,12 @@ Route task_route(const EmbeddingModel& model, const std::string& task) {
         throw usage_error("{}: the model has no prompt or adapter named {}{}", model.folder.folder.string(), faceter::quoted(task),
                           suggestion(task, task_names(model)));
     Route route;
-    if (const auto adapter = find_task_adapter(model, task))
+    const auto adapter = find_task_adapter(model, task);
+    if (adapter)
         route.path = Path::of_adapter(static_cast<int>(*adapter));
     else  // a text that is not said to be a document is a query
         route.routed = model.router && task != "document" && !task.ends_with(".document");
-    if (has_prompt(model.folder, task)) route.instruction = model.folder.prompt(task);
+    route.instruction = prompt_of(model, task, adapter);
     return route;
 }
 
