@@ -88,7 +88,7 @@ std::vector<ImportedRun> import_models(const Project& project, const fs::path& f
     KnownRuns all_known = known_runs(project);
     std::vector<ImportedRun> imported;
     for (const ImportedModel& model : models) {
-        const Known& known = all_known[key_of(model.model, model.revision, model.fingerprint)];
+        Known& known = all_known[key_of(model.model, model.revision, model.fingerprint)];
         if (!known.whole.empty()) {
             imported.push_back({known.whole, model.model, model.results.size(), false});
             continue;
@@ -97,10 +97,11 @@ std::vector<ImportedRun> import_models(const Project& project, const fs::path& f
         const RunDirectory run =
             RunDirectory::create_imported(project.folder(), info_of(model, folder, revisions[model.model] > 1),
                                           "# Not an experiment: results of MTEB that 'faceter import mteb' took over.\n");
+        JournalWriter journal(run, run.begin_attempt(), {});  // from here on others see that it is at work
         write_results(run, model);
-        JournalWriter journal(run, run.begin_attempt(), {});
         for (const std::string& note : model.notes) journal.event("warning", {{"message", note}});
         journal.event("finished");
+        known = {run.info().id, {}};
         imported.push_back({run.info().id, model.model, model.results.size(), true});
     }
     return imported;

@@ -31,6 +31,11 @@ T member(const Json& object, const char* key, T fallback) {
     }
 }
 
+/// What is to be done with a run that ended without a word.
+std::string way_on(const RunInfo& info) {
+    return info.is_imported() ? "its import was cut short: import it again" : "go on with: faceter resume " + info.id;
+}
+
 /// At a step, while it was scored, or in between with a message of its own.
 std::string stop_cause(const JournalEvent& event, std::int64_t last_step) {
     const auto said = event.fields.contains("step") ? std::string() : member(event.fields, "message", std::string());
@@ -295,10 +300,10 @@ void RunFollower::judge_open_attempt(RunState& state) const {
     if (alive && !copied) return;
     state.phase = RunPhase::dead;
     state.exit_code = static_cast<int>(ExitCode::failed);
-    state.cause = fmt::format("{}; go on with: faceter resume {}",
+    state.cause = fmt::format("{}; {}",
                               copied ? fmt::format("a copy of a run that process {} is running elsewhere", process_.pid)
                                      : fmt::format("its process ({}) is gone without a word", process_.pid),
-                              run_.info().id);
+                              way_on(run_.info()));
 }
 
 /// Between making the attempt's folder and its first line; or its process ended there.
@@ -307,7 +312,7 @@ void RunFollower::judge_unbegun_attempt(RunState& state) const {
     if (quiet < least_silence_s || is_run_locked(run_)) return;
     state.phase = RunPhase::dead;
     state.exit_code = static_cast<int>(ExitCode::failed);
-    state.cause = fmt::format("its process is gone before its first word; go on with: faceter resume {}", run_.info().id);
+    state.cause = "its process is gone before its first word; " + way_on(run_.info());
 }
 
 /// Its process cannot be looked for from here.
@@ -336,7 +341,7 @@ void RunFollower::judge_waiting(RunState& state) const {
     } else if (!supervisor && !read_launch(run_) && seconds_since_written(run_, run_.folder() / "run.json") > most_making_s) {
         state.phase = RunPhase::dead;
         state.exit_code = static_cast<int>(ExitCode::failed);
-        state.cause = run_.info().is_imported() ? "its import was cut short; import it again"
+        state.cause = run_.info().is_imported() ? way_on(run_.info())
                                                 : "nothing was started for it; start it with: faceter resume " + run_.info().id;
     }
 }

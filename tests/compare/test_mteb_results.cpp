@@ -145,8 +145,23 @@ class TestMtebResults : public QObject {
         }
         ::waitpid(child, nullptr, 0);
         QCOMPARE(project.run_ids().size(), std::size_t{1});  // half of one
+        const RunState left = read_state(project.find_run(project.run_ids().front()));
+        QCOMPARE(left.phase, RunPhase::dead);
+        QVERIFY2(left.cause.find("import it again") != std::string::npos, left.cause.c_str());
         const auto runs = import_models(project, two_models(), models);
         QVERIFY(runs[0].is_new && runs[1].is_new);
+        QCOMPARE(project.run_ids().size(), std::size_t{2});
+    }
+    void one_that_another_import_is_at_work_with_is_left_to_it() {
+        const Project project(folder_.path() / "at_work", true);
+        const auto models = read_mteb_results(two_models());
+        const std::string whole = import_models(project, two_models(), {models[0]}).front().id;
+        const RunDirectory other = project.find_run(whole);
+        fs::remove_all(other.folder() / "journal");
+        JournalWriter writing(other, other.begin_attempt(), {});
+        const auto runs = import_models(project, two_models(), {models[0], models[0]});
+        QVERIFY(fs::exists(other.folder() / "run.json"));
+        QVERIFY(runs[0].is_new && !runs[1].is_new);  // and what stands there twice is taken once
         QCOMPARE(project.run_ids().size(), std::size_t{2});
     }
     void two_models_with_the_very_same_files_stay_two() {
