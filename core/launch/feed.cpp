@@ -188,6 +188,7 @@ int feed_runs(const Project& project, const Json& request) {
     for (const auto& [id, known] : asked.items()) try {
             runs.emplace_back(project.find_run(id), known);
         } catch (const Error& error) {  // deleted: those beside it are sent all the same
+            if (error.code() != ExitCode::usage) throw;  // it is there, and cannot be read now: that is no end
             send_end(id, static_cast<int>(ExitCode::failed), error.what());
         }
     auto next_beat = Clock::now(), next_jobs = Clock::now();

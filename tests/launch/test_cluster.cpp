@@ -275,6 +275,7 @@ class TestCluster : public QObject {
     void a_stop_over_there_is_answered_with_the_name_that_the_run_has_here() {
         const TemporaryDirectory config, project;
         const QByteArray before = qgetenv("XDG_CONFIG_HOME");
+        const auto restore = qScopeGuard([&] { before.isEmpty() ? qunsetenv("XDG_CONFIG_HOME") : qputenv("XDG_CONFIG_HOME", before); });
         qputenv("XDG_CONFIG_HOME", config.path().c_str());
         make_directories(profile_folder());
         write_file_atomic(profile_folder() / "box.yaml", "kind: ssh\nhost: box\nfolder: /data/p\n");
@@ -288,7 +289,6 @@ class TestCluster : public QObject {
         QCOMPARE(stop_run(run), "will stop with a checkpoint; faceter resume " + run.info().name + " goes on");
         programs.answers("ssh", "cat > /dev/null; echo 'EM-7 is done already' >&2");
         QCOMPARE(stop_run(run), std::string("is done already"));
-        qputenv("XDG_CONFIG_HOME", before);
     }
     void a_run_goes_on_over_there_with_the_processes_of_its_profile() {
         const TemporaryDirectory project;
@@ -374,6 +374,8 @@ class TestCluster : public QObject {
         while (const auto frame = reader.next())
             if (frame->head.contains("over")) ended[frame->head["run"].get<std::string>()] = frame->head["exit_code"].get<int>();
         QCOMPARE(ended, (std::map<std::string, int>{{deleted.info().id, 5}, {done.info().id, 0}}));
+        overwrite(done.folder() / "run.json", "{");  // which is no end of it
+        EXPECT_ERROR(fed(Project(there.path(), false), {{"runs", known}, {"once", true}}), "run.json");
     }
     void two_that_follow_one_run_bring_its_log_once() {
         const TemporaryDirectory there, here;
