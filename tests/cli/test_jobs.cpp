@@ -36,16 +36,19 @@ class TestJobs : public QObject {
         const RunDirectory run = sample_run(folder.path());
         write_attempt(run, 1, 5, "");  // by this process
         fs::permissions(folder.path(), fs::perms(0755));
-        const auto as_nobody = [](const std::string& arguments) {
+        const auto as_nobody = [](const std::string& command) {
             const std::string script =
                 "mount -t proc -o hidepid=2 proc /proc && exec setpriv --reuid=65534 --regid=65534 --clear-groups env "
-                "FACETER_CACHE=/nonexistent "
-                "'" FACETER_BINARY_DIR "/bin/faceter' " +
-                arguments;
+                "FACETER_CACHE=/nonexistent " +
+                command;
             return packaging::run("unshare", {"--mount", "sh", "-c", QString::fromStdString(script)});
         };
-        if (as_nobody("--version").code != 0) QSKIP("this machine lets nobody be another user with a /proc of his own (unshare, setpriv)");
-        HAS(as_nobody("show " + run.info().id + " --project '" + folder.path().string() + "'").output.toStdString(), "state     running");
+        const std::string faceter = "'" FACETER_BINARY_DIR "/bin/faceter' ";
+        if (as_nobody(faceter + "--version").code != 0)
+            QSKIP("this machine lets nobody be another user with a /proc of his own (unshare, setpriv)");
+        if (as_nobody("cat '" + run.attempt_journal(1).string() + "' '" + (run.folder() / "run.json").string() + "'").code != 0)
+            QSKIP("what this user writes is for nobody else to read (umask, TMPDIR)");
+        HAS(as_nobody(faceter + "show " + run.info().id + " --project '" + folder.path().string() + "'").output.toStdString(), "state     running");
     }
     void processes_are_refused_where_a_profile_says_them() {
         const TemporaryDirectory folder, config;
