@@ -241,7 +241,10 @@ void FigurePlot::plan() {
         rect->setMinimumMargins(QMargins(20, 2 + room.top(), std::max(right, room.right()), 2));
         updateLayout();
         fitTicks(xAxis, yAxis, m_style);
-        if (!m_compact) fitTitle(xAxis, axisTitle(m_figure.x), m_style);
+        if (!m_compact) {
+            fitTitle(xAxis, axisTitle(m_figure.x), m_style);
+            fitTitle(yAxis, axisTitle(m_figure.y), m_style);
+        }
         updateLayout();
         rect->setMinimumMargins(QMargins(std::max(20, overhang(xAxis, m_style)), 2 + room.top(), std::max(right, room.right()), 2));
         updateLayout();

@@ -145,6 +145,10 @@ void FigureView::focusOutEvent(QFocusEvent* event) {
 
 bool FigureView::eventFilter(QObject* watched, QEvent* event) {
     if (event->type() == QEvent::Leave) pointerLeft();
+    if (event->type() == QEvent::ContextMenu) {  // QCustomPlot lets nothing of the mouse through to its parent
+        contextMenuEvent(static_cast<QContextMenuEvent*>(event));
+        return true;
+    }
     if (event->type() == QEvent::MouseMove) {
         const auto* move = static_cast<QMouseEvent*>(event);
         if (move->buttons() == Qt::NoButton) pointerMoved(move->position().toPoint(), move->globalPosition().toPoint());
@@ -239,7 +243,8 @@ void FigureView::askAndExport(ExportFormat format) {
     QString name = plainText(figure().name).replace(QRegularExpression(QStringLiteral("[^A-Za-z0-9_.-]+")), QStringLiteral("_"));
     if (name.isEmpty()) name = QStringLiteral("figure");
     askAndWrite(window(), this, name + QLatin1Char('.') + suffix, [this, format](const QString& path) {
-        format == ExportFormat::csv&& m_csvWriter ? m_csvWriter(path) : exportTo(path, format);
+        if (format == ExportFormat::csv && m_csvWriter) return m_csvWriter(path);
+        exportTo(path, format);
     });
 }
 

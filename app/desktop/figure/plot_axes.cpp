@@ -169,21 +169,31 @@ void fitVerticalNumbers(const QCPAxis* axis, RoundTicker& ticker, const QFontMet
     ticker.setCount(usual);
 }
 
-void fitNumbers(QCPAxis* axis, RoundTicker& ticker, const QFontMetricsF& metrics) {
-    if (axis->orientation() == Qt::Vertical) return fitVerticalNumbers(axis, ticker, metrics);
-    const double room = axis->axisRect()->width();
-    for (int count = std::clamp(static_cast<int>(room / 52), 2, mostNumbers); count >= 1; --count) {
-        ticker.setCount(count);
-        QVector<double> ticks;
-        QVector<QString> labels;
-        ticker.generate(axis->range(), {}, {}, 0, ticks, nullptr, &labels);
-        bool overlap = false;
-        for (qsizetype i = 1; i < ticks.size(); ++i) {
-            const double between = axis->coordToPixel(ticks[i]) - axis->coordToPixel(ticks[i - 1]);
-            overlap |= between < (metrics.horizontalAdvance(labels[i]) + metrics.horizontalAdvance(labels[i - 1])) / 2 + 10;
-        }
-        if (!overlap) return;
+/// How many of `count` numbers stand along a horizontal axis; negative where two of them touch.
+qsizetype numbersApart(const QCPAxis* axis, RoundTicker& ticker, const QFontMetricsF& metrics, int count) {
+    ticker.setCount(count);
+    QVector<double> ticks;
+    QVector<QString> labels;
+    ticker.generate(axis->range(), {}, {}, 0, ticks, nullptr, &labels);
+    for (qsizetype i = 1; i < ticks.size(); ++i) {
+        const double between = axis->coordToPixel(ticks[i]) - axis->coordToPixel(ticks[i - 1]);
+        if (between < (metrics.horizontalAdvance(labels[i]) + metrics.horizontalAdvance(labels[i - 1])) / 2 + 10) return -1;
     }
+    return ticks.size();
+}
+
+/// As many as have room; more of them where there would be fewer than two.
+void fitHorizontalNumbers(const QCPAxis* axis, RoundTicker& ticker, const QFontMetricsF& metrics) {
+    int count = std::clamp(static_cast<int>(axis->axisRect()->width() / 52), 2, mostNumbers);
+    while (count > 1 && numbersApart(axis, ticker, metrics, count) < 0) --count;
+    if (numbersApart(axis, ticker, metrics, count) >= 2) return;
+    for (int more = count + 1; more <= mostNumbers; ++more)
+        if (numbersApart(axis, ticker, metrics, more) >= 2) return;
+    ticker.setCount(count);
+}
+
+void fitNumbers(const QCPAxis* axis, RoundTicker& ticker, const QFontMetricsF& metrics) {
+    axis->orientation() == Qt::Vertical ? fitVerticalNumbers(axis, ticker, metrics) : fitHorizontalNumbers(axis, ticker, metrics);
 }
 
 }  // namespace
@@ -258,13 +268,19 @@ void fitTicks(QCPAxis* x, QCPAxis* y, const PlotStyle& style) {
     }
 }
 
-void fitTitle(QCPAxis* x, const QString& title, const PlotStyle& style) {
+void fitTitle(QCPAxis* axis, const QString& title, const PlotStyle& style) {
     const QFontMetricsF metrics(style.font);
-    const QRect area = x->axisRect()->rect(), view = x->parentPlot()->viewport();
-    const double centre = (area.left() + area.right()) / 2.0;  // it stands in the middle of the axis
-    const double room = 2 * std::min(centre - view.left(), view.right() - centre) - 8;
+    const bool isHorizontal = axis->orientation() == Qt::Horizontal;
+    const QRect area = axis->axisRect()->rect();
+    const QRect view =
+        isHorizontal ? axis->parentPlot()->viewport() : axis->parentPlot()->plotLayout()->rect();  // below the figure's title
+    const double centre =
+        (isHorizontal ? area.left() + area.right() : area.top() + area.bottom()) / 2.0;  // it stands in the middle of the axis
+    const double room =
+        2 * (isHorizontal ? std::min(centre - view.left(), view.right() - centre) : std::min(centre - view.top(), view.bottom() - centre)) -
+        8;
     const QString lines = wrapped(title, room, metrics);
-    x->setLabel(lines.isEmpty() ? metrics.elidedText(title, Qt::ElideMiddle, room) : lines);
+    axis->setLabel(lines.isEmpty() ? metrics.elidedText(title, Qt::ElideMiddle, room) : lines);
 }
 
 int overhang(const QCPAxis* x, const PlotStyle& style) {

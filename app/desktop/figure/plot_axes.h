@@ -42,8 +42,8 @@ class NameTicker : public QCPAxisTicker {
 void dressAxes(QCPAxis* x, QCPAxis* y, const Figure& figure, const PlotStyle& style);
 /// Fits numbers of ticks and the writing of categories to the room there is: wrapped, turned, cut, or every n-th. Call after a layout.
 void fitTicks(QCPAxis* x, QCPAxis* y, const PlotStyle& style);
-/// Writes the title of the x axis in as many as two lines, and cuts it where these are too few. Call after a layout.
-void fitTitle(QCPAxis* x, const QString& title, const PlotStyle& style);
+/// Writes the title of an axis in as many as two lines, and cuts it where these are too few. Call after a layout.
+void fitTitle(QCPAxis* axis, const QString& title, const PlotStyle& style);
 /// How far left of the plot's left edge turned names reach: as margin of the axes it keeps the first of them whole.
 int overhang(const QCPAxis* x, const PlotStyle& style);
 /// The ranges of the data, as core/figure/svg_plot.h takes them, bounded to what an axis can show.

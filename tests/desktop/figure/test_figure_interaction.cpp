@@ -1,3 +1,4 @@
+#include <QContextMenuEvent>
 #include <QMenu>
 #include <cmath>
 
@@ -48,6 +49,15 @@ class TestFigureInteraction : public QObject {
         view->setFigure(figure, true);
         for (std::size_t i = 0; i < figure.series.size(); ++i)
             QCOMPARE(view->isSeriesVisible(static_cast<int>(i)), figure.series[i].name != hidden);
+    }
+
+    void the_menu_comes_by_a_click_on_the_plot_too() {
+        auto view = shown(sample_lines());
+        QContextMenuEvent event(QContextMenuEvent::Mouse, centreOf(*view), view->plot()->mapToGlobal(centreOf(*view)));
+        QApplication::sendEvent(view->plot(), &event);
+        auto* menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
+        QVERIFY(menu && !menu->actions().isEmpty());
+        menu->close();
     }
 
     void the_wheel_zooms_at_the_pointer() {

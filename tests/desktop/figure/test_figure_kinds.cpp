@@ -125,8 +125,27 @@ class TestFigureKinds : public QObject {
     void many_names_over_a_narrow_plot_leave_it_most_of_its_room() {
         auto view = shown(sample_lines(6), {230, 200});
         const QRect area = view->plot()->axisRect()->rect();
-        QVERIFY2(area.width() > view->plot()->width() / 2 && area.height() > 50,
-                 qPrintable(QString("%1 x %2 px").arg(area.width()).arg(area.height())));
+        QVERIFY2(area.width() > view->plot()->width() / 2, qPrintable(QString("%1 of %2 px").arg(area.width()).arg(view->plot()->width())));
+    }
+
+    void a_narrow_axis_has_two_numbers_at_least() {
+        Figure figure = sample_scatter(1, false);
+        figure.series[0].x.clear();
+        for (std::size_t i = 0; i < figure.series[0].y.size(); ++i)
+            figure.series[0].x.push_back(-0.7 + 1.4 * static_cast<double>(i) / static_cast<double>(figure.series[0].y.size() - 1));
+        auto view = shown(figure, {240, 320});
+        const QCPAxis* axis = view->plot()->xAxis;
+        QVERIFY2(axis->tickVector().size() >= 2, qPrintable(axis->tickVectorLabels().join(QLatin1Char(' '))));
+    }
+
+    void a_long_title_of_the_value_axis_is_not_longer_than_the_plot() {
+        Figure figure = sample_lines(2);
+        figure.y.label = "the mean of all scores over data sets and seeds that were there";
+        auto view = shown(figure, {400, 190});
+        const FigurePlot* plot = view->plot();
+        for (const QString& line : plot->yAxis->label().split(u'\n'))
+            QVERIFY2(QFontMetricsF(plot->plotStyle().font).horizontalAdvance(line) < plot->height(), qPrintable(line));
+        QVERIFY(!plot->yAxis->label().isEmpty());
     }
 
     /// Three clouds in a small card of page Results: the legend stands above what would be a strip beside it, the title in two lines.
