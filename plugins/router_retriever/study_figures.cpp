@@ -194,10 +194,12 @@ std::vector<std::pair<std::string, Figure>> training_size_figures(const StudyDat
         line_figure(data, "router_training_size_elsewhere", "Gates on other domains against training examples", "Training examples");
     for (const int expert : data.library().candidates(false)) {
         const std::string domain = gates[static_cast<std::size_t>(expert) - 1].domain;
-        std::vector<std::pair<double, int>> sizes = {{static_cast<double>(gates[static_cast<std::size_t>(expert) - 1].examples), expert}};
-        for (std::size_t i = 0; i < gates.size(); ++i)
-            if (gates[i].kind == "sized" && gates[i].domain == domain)
-                sizes.emplace_back(static_cast<double>(gates[i].examples), static_cast<int>(i) + 1);
+        std::vector<std::pair<double, int>> sizes;
+        for (std::size_t i = 0; i < gates.size(); ++i) {
+            const bool own = static_cast<int>(i) + 1 == expert, sized = gates[i].kind == "sized" && gates[i].domain == domain;
+            const bool known = gates[i].examples > 0;  // not of a gate that was given
+            if (known && (own || sized)) sizes.emplace_back(static_cast<double>(gates[i].examples), static_cast<int>(i) + 1);
+        }
         if (sizes.size() < 2) continue;
         std::sort(sizes.begin(), sizes.end());
         Series own, other;

@@ -381,12 +381,18 @@ class TestRouterRun : public QObject {
 
     void gates_of_another_run_are_taken_up_as_they_are() {
         NEED_SHARED();
-        const RunDirectory run = make_run(
-            experiment_text(", multi_task: false, base_gate: true, gates: {music: \"" + (run_->folder() / "gates/music").string() + "\"}"));
+        const RunDirectory run =
+            make_run(experiment_text(", multi_task: false, base_gate: true, training_sizes: [10, 20], gates: {music: \"" +
+                                     (run_->folder() / "gates/music").string() + "\"}"));
         const ChildResult result = execute(run);
         QVERIFY2(result.exit_code == 0, result.last_lines.c_str());
         const std::string name = "gates/music/adapter_model.safetensors";
         QCOMPARE(sha256_file(final_model_folder(run) / name), sha256_file(model_folder() / name));
+        std::map<std::string, std::vector<double>> sizes;
+        for (const Json& series : read_json(run.folder() / "figures/router_training_size.json").at("series"))
+            sizes[series.at("name").get<std::string>()] = series.at("x").get<std::vector<double>>();
+        QCOMPARE(sizes.at("nature"), (std::vector<double>{10, 20, 40}));
+        QCOMPARE(sizes.at("music"), (std::vector<double>{10, 20}));  // nobody knows on how many the given one was trained
     }
 
     void what_the_trained_gates_cannot_make_is_stood_in_for_or_left_out_and_the_run_is_finished() {

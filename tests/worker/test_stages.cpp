@@ -284,7 +284,8 @@ class TestStages : public QObject {
         std::string text = experiment_text("{method: instruction}", "");
         text.replace(text.find("fine: {type: retrieval,"), 23, "fine: {type: retrieval, instructions: {query: \"one two three four \"},");
         std::vector<std::string> warnings;
-        for (const JournalEvent& event : events(run_text(text), "warning")) warnings.push_back(event.fields.at("message"));
+        for (const JournalEvent& event : events(run_text(text), "warning"))
+            warnings.push_back(event.fields.at("message").get<std::string>());
         const auto said = std::count_if(warnings.begin(), warnings.end(), [](const std::string& warning) {
             return warning.find("'fine' (fine): the instruction 'one two three four ' takes all 6 tokens that are read of a query") !=
                    std::string::npos;
