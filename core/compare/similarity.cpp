@@ -4,6 +4,7 @@
 
 #include "common/error.h"
 #include "common/strings.h"
+#include "compare/compare_tests.h"
 #include "stats/descriptive.h"
 #include "stats/effect_size.h"
 #include "stats/multiple_testing.h"
@@ -20,6 +21,14 @@ const SimilarityPair* find_pair(const std::vector<SimilarityPair>& pairs, const 
     return nullptr;
 }
 
+/// A model that reads no instruction gives a text one embedding under all tasks: its similarities are 1 but for rounding, whose t and p say
+/// nothing.
+template <typename Result>
+void leave_out(Result& result, double& effect) {
+    result.t = result.p = effect = not_a_number;
+    result.note = "the similarities, or their differences, vary by rounding alone: there is no test";
+}
+
 SimilarityTest test_pair(const SimilarityPair& first, const SimilarityPair& second, bool same, Alternative alternative) {
     SimilarityTest test;
     test.a = first.a;
@@ -34,6 +43,11 @@ SimilarityTest test_pair(const SimilarityPair& first, const SimilarityPair& seco
     if (test.paired_is_possible) test.paired = paired_t(first.values, second.values, alternative);
     test.one_sided = welch(first.values, second.values, alternative);
     test.two_sided = welch(first.values, second.values, Alternative::two_sided);
+    if (test.paired_is_possible && test.paired.std_difference < no_spread) leave_out(test.paired, test.d_z);
+    if (test.one_sided.std_a < no_spread && test.one_sided.std_b < no_spread) {
+        leave_out(test.one_sided, test.d);
+        leave_out(test.two_sided, test.d);
+    }
     return test;
 }
 
@@ -186,6 +200,9 @@ Table similarity_table(const SimilarityComparison& comparison) {
                     sign(comparison.alternative), comparison.second,
                     any.texts == any.texts_second ? fmt::format("{}", any.texts) : fmt::format("{} and {}", any.texts, any.texts_second),
                     why, comparison.tests.size()));
+    for (const SimilarityTest& test : comparison.tests)
+        if (const std::string& note = test.paired.note.empty() ? test.one_sided.note : test.paired.note; !note.empty())
+            table.footnotes.push_back(fmt::format("{} / {}: {}.", test.a, test.b, note));
     if (are_means(comparison))
         table.footnotes.push_back(fmt::format("Each text's mean over seeds: {} of {}, {} of {}.", comparison.seeds_first, comparison.first,
                                               comparison.seeds_second, comparison.second));

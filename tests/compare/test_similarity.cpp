@@ -91,6 +91,27 @@ class TestSimilarity : public QObject {
         QVERIFY(table.rows[0].cells[4].kind == Cell::Kind::empty);
         QCOMPARE(table.rows[0].cells[3].stars, 0);
     }
+    /// Two models without instructions: their bits of rounding were told apart with a star.
+    void similarities_that_differ_by_rounding_alone_have_no_test() {
+        SimilaritySet ones = set_of(1), others = set_of(1);
+        for (std::size_t pair = 0; pair < 3; ++pair)
+            for (std::size_t i = 0; i < 40; ++i) {
+                ones.pairs[pair].values[i] = 1 - 1e-16 * static_cast<double>(i % 3);
+                others.pairs[pair].values[i] = 1 + 1e-15 * static_cast<double>(i % 2);
+            }
+        const SimilarityComparison comparison = compare_similarity("A", ones, "B", others, Alternative::less);
+        for (const auto kind : {SimilarityTestKind::paired, SimilarityTestKind::welch, SimilarityTestKind::welch_two_sided}) {
+            const SimilarityOutcome outcome = similarity_outcome(comparison.tests[0], kind);
+            QVERIFY(std::isnan(outcome.p) && std::isnan(outcome.p_holm) && std::isnan(outcome.effect));
+        }
+        QVERIFY(similarity_json(comparison)["pairs"][0]["paired_t"]["note"].get<std::string>().find("rounding") != std::string::npos);
+        const std::string table = export_table(similarity_table(comparison), TableFormat::md);
+        QVERIFY2(
+            table.find("classification / clustering: the similarities, or their differences, vary by rounding alone") != std::string::npos,
+            table.c_str());
+        const SimilarityComparison apart = compare_similarity("A", set_of(0.5), "B", others, Alternative::less);
+        QVERIFY(apart.tests[0].paired.p < 1e-6 && apart.tests[0].one_sided.p < 1e-6);
+    }
     void the_summary_says_what_the_chosen_test_says() {
         const SimilaritySet high = set_of(0.80), low = set_of(0.799);  // a difference that only pairing shows
         const SimilarityComparison comparison = compare_similarity("Mix", low, "IC", high, Alternative::less);
