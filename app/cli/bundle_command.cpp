@@ -39,6 +39,8 @@ std::vector<BundleFile> take_study(const Catalogue& catalogue, const std::string
 int bundle(const Cli& cli, BundleArguments arguments) {
     const fs::path output = absolute_path(arguments.output);
     if (fs::exists(output)) throw usage_error("{}: it is there already; give another name with --output", output.string());
+    make_directories(output.parent_path());
+    check_can_write(arguments.output);
     const Catalogue catalogue = load_catalogue(cli);
     std::vector<BundleFile> more;
     if (arguments.run_names.size() == 1 && is_study(arguments.run_names.front())) {
@@ -54,7 +56,6 @@ int bundle(const Cli& cli, BundleArguments arguments) {
     auto tests = similarity_tests(project, compared.comparison);
     Report report = gather_report(project, store, compared.rows, std::move(compared.comparison), std::move(compared.view), title);
     report.similarity = std::move(tests);
-    make_directories(output.parent_path());
     write_bundle(output, report, runs, catalogue, more);
     if (arguments.json)
         print_json({{"file", output.string()}, {"runs", runs.size()}, {"bytes", fs::file_size(output)}});

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <chrono>
 #include <iostream>
 #include <iterator>
@@ -86,7 +87,10 @@ class ClusterSource : public FollowSource {
     void refresh() override {
         for (const auto& remote : remotes_) remote->pump();
         if (Clock::now() < next_) return;
-        refresh_jobs(project_);
+        const std::vector<std::string> warnings = refresh_slurm_jobs(project_);
+        for (const std::string& warning : warnings)
+            if (std::find(told_.begin(), told_.end(), warning) == told_.end()) say(stderr, "warning: {}\n", warning);
+        told_ = warnings;
         next_ = Clock::now() + std::chrono::seconds(2);
     }
     std::optional<int> exit_code(const RunDirectory& run, const RunState& state) override {
@@ -109,6 +113,7 @@ class ClusterSource : public FollowSource {
     const Project& project_;
     std::vector<std::unique_ptr<RemoteFollower>> remotes_;
     std::map<std::string, RemoteFollower*> remote_of_;
+    std::vector<std::string> told_;  ///< at the last look
     Clock::time_point next_{};
 };
 

@@ -269,13 +269,21 @@ int resume_elsewhere(const Project& project, const Profile& profile, const std::
     return profile.kind != "ssh" || options.detach ? 0 : follow_anywhere(project, runs);
 }
 
+/// Of runs that a profile starts, it says that.
+void refuse_processes(const std::string& profile, const StartOptions& options) {
+    if (!profile.empty() && (options.jobs > 1 || options.devices > 1))
+        throw usage_error("--jobs and --devices are for runs on this machine; profile '{}' says how many start there", profile);
+}
+
 int resume(const RunOptions& options) {
     const Project project = open_project(options.project);
     refresh_jobs(project);
     const std::vector<RunDirectory> named = named_runs(project, options);
     if (options.take_over) take_over_runs(named);
+    const Destinations destinations = destinations_of(named, options.profile);
+    for (const auto& [name, runs] : destinations) refuse_processes(name, options.start);
     int code = 0;
-    for (const auto& [name, runs] : destinations_of(named, options.profile)) {
+    for (const auto& [name, runs] : destinations) {
         if (!name.empty()) {
             code = std::max(code, resume_elsewhere(project, read_profile(name), runs, options.start));
             continue;
@@ -288,6 +296,7 @@ int resume(const RunOptions& options) {
 int rerun(const RunOptions& options) {
     const Project project = open_project(options.project);
     const std::string profile = options.profile == "here" ? "" : options.profile;
+    refuse_processes(profile, options.start);
     if (!profile.empty() && read_profile(profile).kind == "ssh")
         throw usage_error("a run of this machine is not carried to another; 'faceter submit FILE --profile {}' starts its experiment there",
                           profile);
@@ -296,13 +305,9 @@ int rerun(const RunOptions& options) {
         if (const auto launch = read_launch(run); launch && launch->launcher == "ssh")
             throw usage_error("{} ran where profile '{}' leads, and so do its paths; 'faceter submit' starts its experiment there anew",
                               run.info().shown_name(), launch->profile);
-    const std::vector<RunDirectory> runs = make_all_or_none(project, [&](std::vector<RunDirectory>& made) {
-        for (const RunDirectory& run : named) made.push_back(RunDirectory::create_like(project.folder(), run));
-    });
-    if (profile.empty()) return start_runs(project, runs, options.start);
+    if (profile.empty()) return start_runs(project, make_alike(project, named), options.start);
     const Profile through = read_profile(profile);
-    submit_to_slurm(project, through, runs);
-    return print_submitted(project, through, runs, options.start.json);
+    return print_submitted(project, through, submit_alike(project, through, named), options.start.json);
 }
 
 int stop(const RunOptions& options) {

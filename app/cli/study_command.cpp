@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 
 #include "cli/checks.h"
 #include "cli/commands.h"
@@ -57,6 +58,8 @@ int run_study(const Cli& cli, const StudyOptions& options) {
     for (const StudyRun& run : planned)
         if (!run.unlike.empty()) unlike.push_back(run.unlike);
     tell_unlike(stderr, unlike);
+    std::set<fs::path> records;
+    for (const StudyRun& run : planned) records.insert(run.record);
     check_missing(experiments, planned, catalogue, options.start.devices);
     const Project project(options.project, true);
     if (!options.smoke) record_study(study, project.folder());  // a smoke decides nothing
@@ -68,7 +71,7 @@ int run_study(const Cli& cli, const StudyOptions& options) {
     }
     std::vector<RunDirectory> begun;
     for (const RunDirectory& run : runs)
-        if (!run.attempts().empty() || run.requested("stop")) begun.push_back(run);  // or stopped while it waited
+        if (records.contains(run.folder())) begun.push_back(run);
     return start_runs(project, runs, options.start, begun);
 }
 

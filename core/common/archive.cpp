@@ -42,6 +42,7 @@ struct Library {
     decltype(&::archive_entry_set_filetype) set_filetype;
     decltype(&::archive_entry_set_perm) set_perm;
     decltype(&::archive_entry_pathname) pathname;
+    decltype(&::archive_entry_size) size;
     decltype(&::archive_entry_filetype) filetype;
     decltype(&::archive_entry_hardlink) hardlink;
 
@@ -82,6 +83,7 @@ struct Library {
         find(l.set_filetype, "archive_entry_set_filetype");
         find(l.set_perm, "archive_entry_set_perm");
         find(l.pathname, "archive_entry_pathname");
+        find(l.size, "archive_entry_size");
         find(l.filetype, "archive_entry_filetype");
         find(l.hardlink, "archive_entry_hardlink");
         return l;
@@ -103,19 +105,14 @@ class Extraction {
           folder_(folder),
           limits_(limits),
           most_(std::min(limits.bytes, limits.free_bytes + fs::file_size(file) * limits.growth)),
-          most_files_(std::min<std::uint64_t>(limits.files, limits.free_files + fs::file_size(file) / limits.bytes_each)) {
-        archive_ = library_.read_new();
-        library_.read_gzip(archive_);
-        library_.read_tar(archive_);
-    }
-    ~Extraction() { library_.read_free(archive_); }
+          most_files_(std::min<std::uint64_t>(limits.files, limits.free_files + fs::file_size(file) / limits.bytes_each)) {}
+    ~Extraction() { close(); }
     Extraction(const Extraction&) = delete;
     Extraction& operator=(const Extraction&) = delete;
 
+    /// Twice, and checked as strictly again, since the file may be another by then: what is refused costs no disk anything.
     std::size_t run() {
-        check(library_.read_open(archive_, file_.c_str(), 1 << 16));
-        for (archive_entry* entry = nullptr; next(entry);) take(entry);
-        if (names_.empty()) refuse("holds no file");
+        for (const bool unpack : {false, true}) pass(unpack);
         return names_.size();
     }
 
@@ -133,7 +130,25 @@ class Extraction {
         return true;
     }
 
-    void take(archive_entry* entry) {
+    void pass(bool unpack) {
+        close();
+        archive_ = library_.read_new();
+        library_.read_gzip(archive_);
+        library_.read_tar(archive_);
+        names_.clear();
+        folders_.clear();
+        entries_ = bytes_ = 0;
+        check(library_.read_open(archive_, file_.c_str(), 1 << 16));
+        for (archive_entry* entry = nullptr; next(entry);) take(entry, unpack);
+        if (names_.empty()) refuse("holds no file");
+    }
+
+    void close() {
+        if (archive_) library_.read_free(archive_);
+        archive_ = nullptr;
+    }
+
+    void take(archive_entry* entry, bool unpack) {
         const char* stored = library_.pathname(entry);
         std::string name = stored ? stored : "";
         const auto type = library_.filetype(entry);
@@ -148,6 +163,7 @@ class Extraction {
         if (type == AE_IFDIR) return;
         if (!names_.insert(name).second) refuse(fmt::format("has {} twice", faceter::quoted(name)));
         check_number(names_.size() + folders_.size());
+        if (!unpack) return count_bytes(static_cast<std::uint64_t>(std::max<la_int64_t>(0, library_.size(entry))));
         make_directories((folder_ / path).parent_path());
         write(folder_ / path);
     }
@@ -176,6 +192,11 @@ class Extraction {
                            most_files_ < limits_.files ? ", far more than its size lets one expect" : ""));
     }
 
+    void count_bytes(std::uint64_t more) {
+        bytes_ += std::min(more, most_ + 1);
+        if (bytes_ > most_) refuse(fmt::format("unpacks to more than {}, far beyond what its size lets one expect", format_bytes(most_)));
+    }
+
     void write(const fs::path& to) {
         OutputFile out(to, OutputFile::Mode::exclusive);
         std::string piece(1 << 16, '\0');
@@ -183,9 +204,7 @@ class Extraction {
             const la_ssize_t size = library_.read_data(archive_, piece.data(), piece.size());
             if (size < 0) refuse("is torn: " + reason(archive_));
             if (size == 0) return out.close();
-            bytes_ += static_cast<std::uint64_t>(size);
-            if (bytes_ > most_)
-                refuse(fmt::format("unpacks to more than {}, far beyond what its size lets one expect", format_bytes(most_)));
+            count_bytes(static_cast<std::uint64_t>(size));
             out.write(piece.data(), static_cast<std::size_t>(size));
         }
     }

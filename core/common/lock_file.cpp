@@ -55,9 +55,9 @@ LockOutcome LockFile::wait_unless_stopped(std::string_view what) {
 }
 
 bool is_locked(const fs::path& path) {
-    const int descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);  // it may be another user's, or a pipe
     if (descriptor < 0) return false;
-    const bool held = ::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    const bool held = ::flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;  // others who look do not count
     ::close(descriptor);
     return held;
 }

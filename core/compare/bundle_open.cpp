@@ -94,6 +94,20 @@ class Unpacked {
     std::vector<RunDirectory> runs_;
 };
 
+/// What readers of its files say names them as files of the archive: the folder is gone when somebody reads it.
+Unpacked unpack(const fs::path& archive, const fs::path& folder) {
+    try {
+        return Unpacked(archive, folder);
+    } catch (const Error& error) {
+        if (error.code() != ExitCode::data) throw;
+        std::string message = error.what();
+        const std::string there = folder.string() + "/";
+        for (std::size_t at = 0; (at = message.find(there)) != std::string::npos;)
+            message.replace(at, there.size(), archive.string() + ": ");
+        throw Error(error.code(), message);
+    }
+}
+
 /// What a run's folder has besides its record.
 void add_empty_folders(const fs::path& run) {
     for (const char* part : {"journal", "checkpoints", "results", "figures", "tables", "logs", "control"}) make_directories(run / part);
@@ -145,7 +159,7 @@ OpenedBundle open_bundle(const fs::path& archive, const Project& project) {
     const WorkFolder work(bundles);
     if (fs::exists(opened.folder))
         throw usage_error("{}: it was opened there before; remove the folder to open it again", opened.folder.string());
-    const Unpacked unpacked(archive, work.path);
+    const Unpacked unpacked = unpack(archive, work.path);
     for (const RunDirectory& run : unpacked.runs()) {
         const std::string& id = run.info().id;
         const fs::path place = project.runs_folder() / id;

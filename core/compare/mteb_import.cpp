@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <vector>
 
 #include "common/error.h"
 #include "common/file_name.h"
@@ -11,17 +12,39 @@
 namespace faceter {
 namespace {
 
-/// The run that holds the very same results of this model; nothing where there is none.
-std::optional<std::string> run_with(const Project& project, const ImportedModel& model) {
-    std::optional<std::string> same;
+/// Runs of the very same results of a model.
+struct Known {
+    std::string whole;  ///< empty: none
+    std::vector<std::string> cut_short;
+};
+using KnownRuns = std::map<std::vector<std::string>, Known>;
+
+std::vector<std::string> key_of(const std::string& model, const Json& revision, const Json& fingerprint) {
+    return {model, revision.dump(), fingerprint.dump()};
+}
+
+KnownRuns known_runs(const Project& project) {
+    KnownRuns known;
     project.each_run([&](const RunDirectory& run) {
-        if (same || !run.info().is_imported()) return;
+        if (!run.info().is_imported()) return;
         const Json found = run.settings().value("imported", Json::object());
-        const bool is_it = found.is_object() && found.value("fingerprint", Json()) == model.fingerprint &&
-                           found.value("revision", Json()) == model.revision && run.info().variant == model.model;
-        if (is_it && read_state(run).phase == RunPhase::done) same = run.info().id;
+        if (!found.is_object()) return;
+        Known& same = known[key_of(run.info().variant, found.value("revision", Json()), found.value("fingerprint", Json()))];
+        if (read_state(run).phase != RunPhase::done)
+            same.cut_short.push_back(run.info().id);
+        else if (same.whole.empty())
+            same.whole = run.info().id;
     });
-    return same;
+    return known;
+}
+
+/// What an import left that was killed; one that is still at work keeps its run.
+void remove_cut_short(const Project& project, const std::vector<std::string>& runs) {
+    for (const std::string& run : runs) try {
+            project.remove(run);
+        } catch (const Error& error) {
+            if (error.code() != ExitCode::usage) throw;
+        }
 }
 
 RunInfo info_of(const ImportedModel& model, const fs::path& folder, bool several_revisions) {
@@ -62,12 +85,15 @@ void write_results(const RunDirectory& run, const ImportedModel& model) {
 std::vector<ImportedRun> import_models(const Project& project, const fs::path& folder, const std::vector<ImportedModel>& models) {
     std::map<std::string, int> revisions;
     for (const ImportedModel& model : models) ++revisions[model.model];
+    KnownRuns all_known = known_runs(project);
     std::vector<ImportedRun> imported;
     for (const ImportedModel& model : models) {
-        if (const auto known = run_with(project, model)) {
-            imported.push_back({*known, model.model, model.results.size(), false});
+        const Known& known = all_known[key_of(model.model, model.revision, model.fingerprint)];
+        if (!known.whole.empty()) {
+            imported.push_back({known.whole, model.model, model.results.size(), false});
             continue;
         }
+        remove_cut_short(project, known.cut_short);
         const RunDirectory run =
             RunDirectory::create_imported(project.folder(), info_of(model, folder, revisions[model.model] > 1),
                                           "# Not an experiment: results of MTEB that 'faceter import mteb' took over.\n");

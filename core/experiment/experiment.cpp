@@ -7,6 +7,7 @@
 
 #include "common/hash.h"
 #include "common/strings.h"
+#include "data/input_stream.h"
 #include "data/settings.h"
 #include "experiment/each_run.h"
 #include "experiment/experiment_schema.h"
@@ -243,6 +244,7 @@ void require_exists(const Json& entry, const std::string& where) {
         throw data_error(
             "{}: {}: is a file, and source folder (which an entry without a source has) reads a folder with a data set; say source: file",
             path.string(), where);
+    if (lowercase_ascii(path.extension().string()) == ".parquet" && fs::is_regular_file(path)) InputStream::open(path);  // can this build?
 }
 
 }  // namespace

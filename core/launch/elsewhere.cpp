@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "common/error.h"
+#include "common/printable.h"
 #include "experiment/processes.h"
 #include "launch/remote.h"
 #include "launch/slurm.h"
@@ -28,14 +29,6 @@ void check_destination(const Profile& profile, const std::vector<RunDirectory>& 
     }
 }
 
-/// Runs that nothing will ever start.
-void take_back(const Project& project, const std::vector<RunDirectory>& runs) {
-    for (const RunDirectory& run : runs) try {
-            project.remove(run.info().id);
-        } catch (const Error&) {  // it stays as one that waits; what went wrong first is what is said
-        }
-}
-
 /// `make` adds the runs; where they are refused, none stays.
 std::vector<RunDirectory> submit_made(const Project& project, const Profile& profile,
                                       const std::function<void(std::vector<RunDirectory>&)>& make) {
@@ -51,6 +44,10 @@ std::vector<RunDirectory> submit_made(const Project& project, const Profile& pro
     return runs;
 }
 
+void add_alike(const Project& project, const std::vector<RunDirectory>& runs, std::vector<RunDirectory>& made) {
+    for (const RunDirectory& run : runs) made.push_back(RunDirectory::create_like(project.folder(), run));
+}
+
 std::vector<RunDirectory> submit_here(const Project& project, const Profile& profile, const Experiment& experiment, bool smoke,
                                       const ChosenRuns& chosen) {
     experiment.check_files();
@@ -61,7 +58,28 @@ std::vector<RunDirectory> submit_here(const Project& project, const Profile& pro
     });
 }
 
+/// What 'faceter stop' said over there, without the run's name, which is another here and may be another run's. What it warned of before is
+/// passed on.
+std::string answer_here(const std::string& said, const RunDirectory& run) {
+    const std::size_t last_line = said.rfind('\n') + 1;
+    if (last_line > 0) say(stderr, "{}\n", said.substr(0, last_line - 1));
+    std::string answer = said.substr(last_line);
+    const std::string there = answer.substr(0, answer.find(' ')), advice = "faceter resume ";
+    if (there.size() == answer.size()) return answer;
+    answer.erase(0, there.size() + 1);
+    if (const auto at = answer.find(advice + there + " "); at != std::string::npos)
+        answer.replace(at + advice.size(), there.size(), run.info().shown_name());
+    return answer;
+}
+
 }  // namespace
+
+void take_back(const Project& project, const std::vector<RunDirectory>& runs) {
+    for (const RunDirectory& run : runs) try {
+            project.remove(run.info().id);
+        } catch (const Error&) {  // it stays as one that waits; what went wrong first is what is said
+        }
+}
 
 std::vector<RunDirectory> make_all_or_none(const Project& project, const std::function<void(std::vector<RunDirectory>&)>& make) {
     std::vector<RunDirectory> runs;
@@ -72,6 +90,10 @@ std::vector<RunDirectory> make_all_or_none(const Project& project, const std::fu
         throw;
     }
     return runs;
+}
+
+std::vector<RunDirectory> make_alike(const Project& project, const std::vector<RunDirectory>& runs) {
+    return make_all_or_none(project, [&](std::vector<RunDirectory>& made) { add_alike(project, runs, made); });
 }
 
 std::vector<RunDirectory> submit_experiment(const Project& project, const Profile& profile, const Experiment& experiment,
@@ -88,6 +110,12 @@ std::vector<RunDirectory> submit_staged(const Project& project, const Profile& p
             "{}: profile '{}' leads through ssh, which does not carry a staged folder; copy it there and call 'faceter run --staged'",
             staged.folder.string(), profile.name);
     return submit_made(project, profile, [&](std::vector<RunDirectory>& runs) { create_staged_runs(project, staged, runs); });
+}
+
+std::vector<RunDirectory> submit_alike(const Project& project, const Profile& profile, const std::vector<RunDirectory>& runs) {
+    const Catalogue catalogue = Catalogue::load(plugin_folders());
+    for (const RunDirectory& run : runs) check_processes(run.settings(), catalogue, profile.processes());
+    return submit_made(project, profile, [&](std::vector<RunDirectory>& made) { add_alike(project, runs, made); });
 }
 
 Destinations destinations_of(const std::vector<RunDirectory>& runs, const std::string& wanted) {
@@ -108,8 +136,13 @@ std::string resume_through(const Project& project, const Profile& profile, const
         return "";
     }
     std::vector<std::string> arguments{"resume", "--detach", "--json", "--project", profile.settings["folder"].get<std::string>()};
+    if (profile.settings["profile"].get<std::string>().empty())  // else that one says
+        for (const char* option : {"jobs", "devices"})
+            arguments.insert(arguments.end(), {fmt::format("--{}", option), std::to_string(profile.settings[option].get<int>())});
     for (const RunDirectory& run : runs) arguments.push_back(run.info().id);
-    return call_through_ssh(profile, arguments);
+    const std::string said = call_through_ssh(profile, arguments);
+    for (const RunDirectory& run : runs) run.clear_request("stop");  // of one that was stopped before it began
+    return said;
 }
 
 std::string stop_run(const RunDirectory& run) {
@@ -118,8 +151,7 @@ std::string stop_run(const RunDirectory& run) {
     if (launch && launch->launcher == "slurm") return stop_slurm_run(run, *launch);
     if (launch && launch->launcher == "ssh") {
         const Profile profile = read_profile(launch->profile);
-        const std::string said = call_through_ssh(profile, {"stop", "--project", profile.settings["folder"].get<std::string>(), id});
-        return said.starts_with(id + " ") ? said.substr(id.size() + 1) : said;
+        return answer_here(call_through_ssh(profile, {"stop", "--project", profile.settings["folder"].get<std::string>(), id}), run);
     }
     run.request("stop");
     return "will stop with a checkpoint; faceter resume " + run.info().shown_name() + " goes on";

@@ -39,6 +39,11 @@ void send(const Json& head, std::string_view bytes = {}) {
     write_all(head.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n" + std::string(bytes));
 }
 
+/// Nothing more will come of a run.
+void send_end(const std::string& id, int code, const std::string& cause) {
+    send({{"run", id}, {"over", true}, {"exit_code", code}, {"cause", cause}});
+}
+
 std::string part_of_file(const fs::path& file, std::uint64_t offset) {
     const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
     if (descriptor < 0) return "";
@@ -61,15 +66,20 @@ class FedRun {
     void look() {
         const RunState state = read_state(run_);
         for (const std::string& path : fed_files(run_.folder())) is_growing_file(path) ? send_growth(path) : send_whole(path);
+        over_ = is_over(state.phase) || is_gone();
         if (is_over(state.phase))
-            send({{"run", run_.info().id},
-                  {"over", over_ = true},
-                  {"exit_code", state.phase == RunPhase::done ? 0 : state.exit_code},
-                  {"cause", state.cause}});
+            send_end(run_.info().id, state.phase == RunPhase::done ? 0 : state.exit_code, state.cause);
+        else if (over_)
+            send_end(run_.info().id, static_cast<int>(ExitCode::failed), run_.folder().string() + " was moved or removed");
     }
     bool over() const { return over_; }
 
   private:
+    bool is_gone() const {
+        std::error_code error;
+        return !fs::exists(run_.folder() / "run.json", error) && !error;
+    }
+
     struct Known {
         std::optional<std::uint64_t> value;  ///< size, or CRC
         std::string stamp;                   ///< of a whole file when it was read last
@@ -175,7 +185,11 @@ int feed_runs(const Project& project, const Json& request) {
     const bool once = json_or(request, "once", false, "request");
     std::vector<FedRun> runs;
     const Json asked = json_at<Json>(request, "runs", "request");
-    for (const auto& [id, known] : asked.items()) runs.emplace_back(project.find_run(id), known);
+    for (const auto& [id, known] : asked.items()) try {
+            runs.emplace_back(project.find_run(id), known);
+        } catch (const Error& error) {  // deleted: those beside it are sent all the same
+            send_end(id, static_cast<int>(ExitCode::failed), error.what());
+        }
     auto next_beat = Clock::now(), next_jobs = Clock::now();
     for (;;) {
         if (Clock::now() >= next_jobs) {

@@ -111,7 +111,7 @@ class Follow {
         std::size_t open = 0;
         std::string progress;
         for (Followed& one : followed_) {
-            if (one.code) continue;
+            if (one.code || is_gone(one)) continue;
             const auto tell = [&](const JournalEvent& event) { report(one, event); };
             one.follower.update(tell);
             const RunState state = one.follower.state();
@@ -129,6 +129,16 @@ class Follow {
         }
         if (!progress.empty()) display_.progress(stopping_ ? progress + "  (stopping)" : progress);
         return open;
+    }
+
+    /// Nothing more will be heard of it: of what nobody finds here no state says that it is over.
+    bool is_gone(Followed& one) {
+        const RunDirectory& run = one.follower.run();
+        std::error_code error;
+        if (fs::exists(run.folder() / "run.json", error) || error) return false;
+        one.code = static_cast<int>(ExitCode::failed);
+        display_.line(fmt::format("{}  is no longer there: {} was moved or removed", place(one), run.folder().string()));
+        return true;
     }
 
     void report(const Followed& one, const JournalEvent& event) {

@@ -32,6 +32,12 @@ void append_at(const fs::path& path, std::uint64_t offset, std::string_view byte
     file.close();
 }
 
+/// A mirror that was a run, and is none any more: nothing is to be made anew of it.
+bool was_deleted(const fs::path& folder, const std::string& id) {
+    std::error_code error;
+    return folder.filename() == id && !fs::exists(folder / "run.json", error) && !error;
+}
+
 void check_id(const std::string& id) {
     static const std::regex pattern("[A-Za-z0-9][A-Za-z0-9._-]{0,199}");
     if (id.size() > 200 || !std::regex_match(id, pattern)) throw data_error("the other machine names a run {}", faceter::quoted(id));
@@ -71,6 +77,7 @@ void Mirror::take(const FeedFrame& frame) {
     if (!frame.head.contains("run")) return;  // a beat
     const auto id = json_at<std::string>(frame.head, "run", "frame");
     if (!folders_.contains(id)) throw data_error("the other machine sends run {}, which was not asked for", faceter::quoted(id));
+    if (was_deleted(folders_.at(id), id)) return;
     if (frame.head.contains("file"))
         take_file(id, frame);
     else if (json_or(frame.head, "over", false, "frame"))
@@ -90,6 +97,8 @@ void Mirror::take_file(const std::string& id, const FeedFrame& frame) {
     else
         write_file_atomic(file, frame.bytes);
     if (path == "run.json") finish_making(id);
+    std::error_code ignored;
+    if (path.starts_with("journal/")) fs::remove(folders_.at(id) / "control" / "stop", ignored);  // take_end: it has begun since
 }
 
 /// Before it takes the place of what is here.
@@ -116,7 +125,9 @@ void Mirror::take_end(const std::string& id, const Json& head) {
                   json_or<std::string>(head, "cause", "", "frame").substr(0, 2000)};
     const RunDirectory run(folders_.at(id));
     const std::vector<int> attempts = run.attempts();
-    if (!attempts.empty() && !is_over(read_state(run).phase) && !read_worker_exit(run, attempts.back()))
+    if (attempts.empty() && end.exit_code == static_cast<int>(ExitCode::stopped))
+        run.request("stop");  // it was stopped before it began
+    else if (!attempts.empty() && !is_over(read_state(run).phase) && !read_worker_exit(run, attempts.back()))
         write_worker_exit(run, attempts.back(), {end.exit_code, 0, end.cause});
     ended_[id] = end;
 }

@@ -13,6 +13,7 @@
 #include "common/strings.h"
 #include "common/untrusted_json.h"
 #include "experiment/machine.h"
+#include "launch/elsewhere.h"
 #include "launch/supervisor.h"
 #include "record/launch.h"
 #include "record/state.h"
@@ -27,6 +28,14 @@ bool holds(const Queue& queue, const RunDirectory& run) {
     if (queue.exit_code(run.folder())) return true;
     const auto supervisor = read_supervisor(run);
     return supervisor && supervisor->on_this_machine() && supervisor->alive();
+}
+
+std::vector<RunDirectory> without(const std::vector<RunDirectory>& runs, const std::vector<RunDirectory>& others) {
+    std::vector<RunDirectory> rest;
+    for (const RunDirectory& run : runs)
+        if (std::none_of(others.begin(), others.end(), [&](const RunDirectory& other) { return other.folder() == run.folder(); }))
+            rest.push_back(run);
+    return rest;
 }
 
 }  // namespace
@@ -116,14 +125,19 @@ void start_supervisor(const Queue& queue, const std::vector<RunDirectory>& resum
 
 Queue start_queue(const Project& project, const std::vector<RunDirectory>& runs, int jobs, int devices,
                   const std::vector<RunDirectory>& resumed) {
-    const fs::path root = project.folder() / "queue";
-    make_directories(root);
-    LockFile turn(root);
-    turn.wait_unless_stopped("another program that starts runs of this project");
-    prepare_resume(resumed);
-    Queue queue = Queue::create(project, runs, jobs, devices);
-    start_supervisor(queue, resumed);
-    return queue;
+    try {
+        const fs::path root = project.folder() / "queue";
+        make_directories(root);
+        LockFile turn(root);
+        turn.wait_unless_stopped("another program that starts runs of this project");
+        prepare_resume(resumed);
+        Queue queue = Queue::create(project, runs, jobs, devices);
+        start_supervisor(queue, resumed);
+        return queue;
+    } catch (const std::exception&) {
+        take_back(project, without(runs, resumed));
+        throw;
+    }
 }
 
 }  // namespace faceter

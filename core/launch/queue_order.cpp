@@ -1,6 +1,7 @@
 #include "launch/queue_order.h"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 
 #include "common/error.h"
@@ -26,16 +27,24 @@ std::vector<std::string> read_order(const Queue& queue) {
     return runs;
 }
 
+/// Nothing of a run that was removed by hand, or cannot be read: the others of its queue go on.
+std::optional<RunPhase> phase_of(const fs::path& run) {
+    try {
+        return read_state(RunDirectory(run)).phase;
+    } catch (const Error&) {
+        return std::nullopt;
+    }
+}
+
 QueueState state_of(Queue queue) {
     QueueState state{std::move(queue), false, {}, {}};
     state.paused = is_paused(state.queue);
     std::vector<fs::path> waiting;
     for (const fs::path& run : state.queue.runs) {
-        if (state.queue.exit_code(run)) continue;
-        const RunState now = read_state(RunDirectory(run));
-        if (now.phase == RunPhase::queued)
+        const auto phase = state.queue.exit_code(run) ? std::nullopt : phase_of(run);
+        if (phase == RunPhase::queued)
             waiting.push_back(run);
-        else if (!is_over(now.phase))
+        else if (phase && !is_over(*phase))
             state.running.push_back(run.filename().string());
     }
     for (const fs::path& run : in_queue_order(state.queue, std::move(waiting))) state.waiting.push_back(run.filename().string());

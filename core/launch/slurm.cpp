@@ -140,8 +140,10 @@ std::optional<JobState> parse_job_line(std::string_view line) {
     if (fields.size() < 2) return std::nullopt;
     const auto field = [&](std::size_t i) { return i < fields.size() ? std::string(fields[i].substr(0, 200)) : std::string(); };
     JobState job{field(0), field(1), field(2), field(3), 0};
-    const bool cancelled_array = job.phase() == JobPhase::cancelled && parse_int(job.job);
-    return is_array_element(job.job) || cancelled_array ? std::optional(job) : std::nullopt;
+    if (is_array_element(job.job)) return job;
+    if (job.phase() != JobPhase::cancelled) return std::nullopt;
+    if (const auto rest = job.job.find("_["); rest != std::string::npos) job.job.resize(rest);  // "12_[2-5]": what had not begun
+    return parse_int(job.job) ? std::optional(job) : std::nullopt;
 }
 
 std::vector<std::string> refresh_slurm_jobs(const Project& project, const std::atomic<bool>* abandon) {

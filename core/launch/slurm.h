@@ -37,8 +37,8 @@ std::string submit_to_slurm(const Project& project, const Profile& profile, cons
 /// The same without submitting: script and command as text. No folder is made.
 std::string describe_slurm_job(const fs::path& project, const Profile& profile, const std::string& name, std::size_t num_runs);
 
-/// One line of squeue (%i|%T|%r|%N) or of sacct (JobID|State): nothing where it is none. `job` is a whole array's number ("12") where that
-/// was cancelled before any element began.
+/// One line of squeue (%i|%T|%r|%N) or of sacct (JobID|State): nothing where it is none. `job` is a whole array's number ("12") where that,
+/// or the rest of it, was cancelled before any element of it began.
 std::optional<JobState> parse_job_line(std::string_view line);
 
 /// Asks squeue, and for jobs that it has forgotten sacct, about every job of the project that is not over, and writes what is new into

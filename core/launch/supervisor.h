@@ -40,7 +40,8 @@ void prepare_resume(const std::vector<RunDirectory>& runs);
 void start_supervisor(const Queue& queue, const std::vector<RunDirectory>& resumed = {});
 
 /// Makes a queue of the runs and starts its supervisor, after prepare_resume of those that go on. One at a time of a project's programs
-/// does: of several that resume a run at once the second finds it taken.
+/// does: of several that resume a run at once the second finds it taken. Where it cannot be started, none of the others, which were
+/// just made, stays.
 Queue start_queue(const Project& project, const std::vector<RunDirectory>& runs, int jobs, int devices,
                   const std::vector<RunDirectory>& resumed = {});
 

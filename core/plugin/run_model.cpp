@@ -129,7 +129,7 @@ std::optional<RunDirectory> find_run(const std::string& name, const fs::path& in
     std::error_code ignored;
     if (fs::is_regular_file(fs::path(name) / "run.json", ignored)) return RunDirectory(absolute_path(name));
     if (name.find('/') != std::string::npos || fs::is_directory(name, ignored)) return std::nullopt;
-    if (!fs::is_directory(project / "runs", ignored)) return std::nullopt;
+    if (in.empty() && !fs::is_directory(project / "runs", ignored)) return std::nullopt;
     const Project known(project, false);
     try {
         return known.find_run(name);

@@ -68,6 +68,9 @@ void apply_end(const JobState& job, const JournalVerdict& journal, bool own, Run
     if (own && phase == JobPhase::completed) return;  // its last lines are on their way
     if (own && phase != JobPhase::out_of_memory && (state.phase == RunPhase::failed || state.phase == RunPhase::stopped))
         return;  // exit.json has said why
+    // With the code of one that was stopped.
+    if (!own && journal.stop_asked && phase == JobPhase::failed)
+        return set(state, RunPhase::stopped, ExitCode::stopped, fmt::format("stopped before it began (SLURM job {})", job.job));
     const std::string name = fmt::format("SLURM job {}", job.job),
                       why = job.reason.empty() || job.reason == "None" ? "" : ": " + job.reason;
     switch (phase) {

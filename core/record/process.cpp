@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -53,6 +54,12 @@ std::string process_start(std::int64_t pid) {
     return fmt::format("{}:{}", boot_id(), fields[start_time]);
 }
 
+/// Another user's, where /proc is mounted with hidepid: only that there is one can be told.
+bool is_hidden(std::int64_t pid) {
+    if (pid > std::numeric_limits<pid_t>::max() || !process_stat(pid).empty()) return false;
+    return ::kill(static_cast<pid_t>(pid), 0) != 0 && errno == EPERM;
+}
+
 /// The id itself is not for others to see (machine-id(5)), and runs are passed on.
 const std::string& machine_hash() {
     static const std::string id = small_file("/etc/machine-id");
@@ -95,6 +102,9 @@ bool ProcessIdentity::on_this_machine() const {
     return host == host_name() && (machine.empty() || here.empty() || machine == here);
 }
 
-bool ProcessIdentity::alive() const { return pid > 0 && !start.empty() && process_start(pid) == start; }
+bool ProcessIdentity::alive() const {
+    if (pid <= 0 || start.empty()) return false;
+    return process_start(pid) == start || (shares_kernel() && is_hidden(pid));
+}
 
 }  // namespace faceter

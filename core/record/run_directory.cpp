@@ -218,6 +218,9 @@ std::vector<std::pair<std::string, Json>> RunDirectory::read_all(const fs::path&
     std::error_code error;
     for (fs::directory_iterator it(sub_folder, error), end; !error && it != end; it.increment(error))
         if (it->path().extension() == ".json") stems.push_back(it->path().stem().string());
+    if (error && error != std::errc::no_such_file_or_directory)
+        broken(sub_folder.filename().string(),
+               fmt::format("{}: cannot be looked into: {}", sub_folder.string(), errno_text(error.value())));
     std::sort(stems.begin(), stems.end());
     std::vector<std::pair<std::string, Json>> all;
     for (const std::string& stem : stems) {

@@ -17,6 +17,7 @@ namespace faceter {
 namespace {
 
 constexpr double least_silence_s = 60, silence_factor = 5, most_silence_s = 24 * 3600;  // whatever a journal says of its pauses
+constexpr double most_making_s = 900;  // from the making of a run to that of the last one which is started with it
 
 /// The fallback also for an odd member in a line with a good checksum: from another version, or somebody's who can compute one.
 template <typename T>
@@ -57,18 +58,9 @@ fs::path exit_file(const RunDirectory& run, int attempt) { return run.attempt_jo
 
 /// Nobody holds its lock, for sure: it can be asked, and no job that SLURM knows of may hold it on another machine.
 bool is_free(const RunDirectory& run) {
-    if (::access((run.control() / "lock").c_str(), W_OK) != 0 || is_run_locked(run)) return false;
+    if (::access((run.control() / "lock").c_str(), R_OK) != 0 || is_run_locked(run)) return false;
     const auto job = read_job(run);
     return !job || job->is_over();
-}
-
-/// It was resumed, and its supervisor has not come to it yet: what the last attempt says is history.
-bool waits_again(const RunDirectory& run, int attempt) {
-    const fs::path supervisor_file = run.control() / "supervisor.json", journal = run.attempt_journal(attempt);
-    const auto supervisor = attempt != 0 && !run.requested("stop") ? read_supervisor(run) : std::nullopt;
-    if (!supervisor || !supervisor->on_this_machine() || !supervisor->alive()) return false;
-    return is_newer(supervisor_file, journal.parent_path()) && !is_newer(journal, supervisor_file) &&
-           !is_newer(exit_file(run, attempt), supervisor_file);
 }
 
 /// Its record comes from another machine, in pieces. That machine may even be this one, where its process ends before the last piece is
@@ -95,6 +87,33 @@ bool is_of_another_folder(const Json& supervisor, const RunDirectory& run) {
     const auto folder = member(supervisor, "run", std::string());
     return !folder.empty() && folder != without_links(run.folder()).string() &&
            member(supervisor, "inode", std::uint64_t{0}) != inode_of(run.folder());
+}
+
+/// Nothing where it is missing, or just removed.
+std::optional<Json> read_supervisor_file(const RunDirectory& run) {
+    const fs::path file = run.control() / "supervisor.json";
+    std::error_code ignored;
+    if (!fs::exists(file, ignored)) return std::nullopt;
+    try {
+        return parse_untrusted_json(read_file(file, 1 << 16));
+    } catch (const Error&) {
+        return std::nullopt;
+    }
+}
+
+ProcessIdentity supervisor_of(const Json& record, const RunDirectory& run) {
+    auto process = ProcessIdentity::from_json(record);
+    if (is_of_another_folder(record, run)) process.pid = 0;  // it knows nothing of a copy
+    return process;
+}
+
+/// It was resumed, and its supervisor has not come to it yet: what the last attempt says is history. Attempts are counted, since clocks are
+/// set back, and what has an attempt under its wing may say how that ended after another has the run.
+bool waits_again(const RunDirectory& run, int attempt) {
+    const auto record = attempt != 0 && !run.requested("stop") ? read_supervisor_file(run) : std::nullopt;
+    if (!record || member(*record, "attempts", -1) < attempt) return false;
+    const ProcessIdentity supervisor = supervisor_of(*record, run);
+    return supervisor.on_this_machine() && supervisor.alive();
 }
 
 }  // namespace
@@ -141,20 +160,17 @@ std::optional<WorkerExit> read_worker_exit(const RunDirectory& run, int attempt)
 
 void write_supervisor(const RunDirectory& run, const ProcessIdentity& process) {
     make_directories(run.control());
+    const std::vector<int> attempts = run.attempts();
     Json json = process.to_json();
+    json["attempts"] = attempts.empty() ? 0 : attempts.back();
     json["run"] = without_links(run.folder()).string();
     json["inode"] = inode_of(run.folder());
     write_file_atomic(run.control() / "supervisor.json", json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 std::optional<ProcessIdentity> read_supervisor(const RunDirectory& run) {
-    const fs::path file = run.control() / "supervisor.json";
-    std::error_code ignored;
-    if (!fs::exists(file, ignored)) return std::nullopt;
-    const Json json = parse_untrusted_json(read_file(file, 1 << 16));
-    auto process = ProcessIdentity::from_json(json);
-    if (is_of_another_folder(json, run)) process.pid = 0;  // it knows nothing of a copy
-    return process;
+    const auto record = read_supervisor_file(run);
+    return record ? std::optional(supervisor_of(*record, run)) : std::nullopt;
 }
 
 /// By a probe file beside it, which has "now" there.
@@ -317,6 +333,11 @@ void RunFollower::judge_waiting(RunState& state) const {
         state.phase = RunPhase::dead;
         state.exit_code = static_cast<int>(ExitCode::failed);
         state.cause = "what should start it is gone; start it with: faceter resume " + run_.info().id;
+    } else if (!supervisor && !read_launch(run_) && seconds_since_written(run_, run_.folder() / "run.json") > most_making_s) {
+        state.phase = RunPhase::dead;
+        state.exit_code = static_cast<int>(ExitCode::failed);
+        state.cause = run_.info().is_imported() ? "its import was cut short; import it again"
+                                                : "nothing was started for it; start it with: faceter resume " + run_.info().id;
     }
 }
 

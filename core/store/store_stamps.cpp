@@ -59,7 +59,7 @@ RunStamps stamps_of(int directory, const std::string& folder, int attempt, std::
     look(newest, stamps.all);
     look(newest + "rank-0.jsonl", stamps.all);
     look("user.jsonl", stamps.all);
-    look("control/job.json", stamps.all);
+    for (const char* part : {"control/job.json", "control/supervisor.json", "control/submission"}) look(part, stamps.all);
     return stamps;
 }
 

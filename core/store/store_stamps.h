@@ -13,7 +13,7 @@ struct RunStamps {
 
 /// The clock of files, in nanoseconds.
 std::int64_t now_ns();
-/// `folder` relative to the open folder `directory` (or AT_FDCWD). Eight stat calls. Stamps that are to stand for what was read before them
+/// `folder` relative to the open folder `directory` (or AT_FDCWD). Ten stat calls. Stamps that are to stand for what was read before them
 /// are not settled either where something changed since the reading began, however long ago that is.
 RunStamps stamps_of(int directory, const std::string& folder, int attempt, std::int64_t reading_since = now_ns());
 /// The same for one folder.

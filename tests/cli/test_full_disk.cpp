@@ -104,6 +104,15 @@ class TestFullDisk : public QObject {
         make_directories(folder.path() / "taken.html");
         HAS(report("--output", "taken.html").err, "taken.html: cannot write: Is a directory");
     }
+    void a_bundle_that_cannot_be_written_is_refused_before_the_work() {
+        const TemporaryDirectory folder;
+        sample_run(folder.path());  // is not over: the work would be refused
+        write_file_atomic(folder.path() / "taken", "");
+        HAS(faceter::testing::faceter(
+                {"bundle", "--project", folder.path().string(), "--output", (folder.path() / "taken/bundle.tar.gz").string()})
+                .err,
+            "taken: cannot create folder: ");
+    }
     void a_limit_on_the_size_of_files_is_said_and_leaves_nothing() {
         const TemporaryDirectory folder;
         for (const std::size_t index : {0, 1}) {

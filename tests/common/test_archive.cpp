@@ -125,11 +125,12 @@ class TestArchive : public QObject {
         ArchiveLimits limits;
         limits.free_bytes = 1 << 16;
         refuses("far beyond what its size lets one expect", limits);
-        QVERIFY(fs::file_size(out_ / "zeros") < 2 << 20);
+        QVERIFY(fs::is_empty(out_));
         limits = {};
         limits.files = 2;
         write_tar(file_, {{"a"}, {"b"}, {"c"}});
         refuses("more than 2 files and folders", limits);
+        QVERIFY(fs::is_empty(out_));
     }
     void folders_count_as_well_and_lie_in_each_other_only_so_far() {
         std::vector<Entry> folders;
@@ -143,6 +144,7 @@ class TestArchive : public QObject {
         write_tar(file_, {{"a/b/c/d/one"}, {"a/b/c/e/two"}, {"f/g/h/i/three"}});
         limits.files = 8;
         refuses("more than 8 files and folders", limits);
+        QVERIFY(fs::is_empty(out_));
         init();
         std::string deep;
         for (int i = 0; i < 1000; ++i) deep += "d/";
@@ -167,8 +169,7 @@ class TestArchive : public QObject {
             init();
             write_tar(file_, entries);
             refuses("far more than its size lets one expect");
-            const auto made = std::distance(fs::recursive_directory_iterator(out_), {});
-            QVERIFY(static_cast<std::uint64_t>(made) <= 1'000 + fs::file_size(file_) / 16);
+            QVERIFY(fs::is_empty(out_));  // it would take minutes to fill, and to empty again
         }
         std::vector<Entry> honest;  // as much in each as a bundle has of each file at least: a hash
         RandomStream random(1, "honest");

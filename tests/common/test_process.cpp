@@ -97,6 +97,26 @@ class TestProcess : public QObject {
         }
         QVERIFY(!is_locked(path));
     }
+    void a_lock_that_may_only_be_read_is_seen_and_who_looks_is_not() {
+        const TemporaryDirectory folder;
+        fs::permissions(folder.path(), fs::perms(0755));
+        const fs::path path = folder.path() / "lock";
+        const auto is_seen = [&] {
+            const bool root = ::geteuid() == 0;  // who may write everything
+            if (root && ::seteuid(65534) != 0) return false;
+            const bool seen = is_locked(path);
+            return (!root || ::seteuid(0) == 0) && seen;
+        };
+        {
+            LockFile lock(path);
+            QCOMPARE(lock.try_lock(), LockOutcome::taken);
+            fs::permissions(path, fs::perms(0444));
+            QVERIFY(is_seen());
+        }
+        LockFile looks(folder.path());
+        QCOMPARE(looks.try_lock(LockFile::Kind::read), LockOutcome::taken);
+        QVERIFY(!is_locked(folder.path()));
+    }
 };
 
 FACETER_TEST(TestProcess)

@@ -280,6 +280,8 @@ class TestBundle : public QObject {
                         true),
                     "which no bundle holds");
         refuses(changed([&](const fs::path& top) { fs::rename(top / "runs" / id, top / "runs" / "another"); }, true), "lacks the run");
+        refuses(changed([&](const fs::path& top) { overwrite(top / "runs" / id / "run.json", "{}"); }, true),
+                "changed.tar.gz: supplement/runs/" + id + "/run.json: ");
         refuses(changed(
                     [&](const fs::path& top) {
                         fs::create_directories(top / "runs/stranger");

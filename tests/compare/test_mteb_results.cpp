@@ -1,5 +1,8 @@
 #include "compare/mteb_results.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <cmath>
 #include <fstream>
 
@@ -126,6 +129,24 @@ class TestMtebResults : public QObject {
         const auto first = import_models(project, two_models(), models), second = import_models(project, two_models(), models);
         QVERIFY(!second[0].is_new && !second[1].is_new);
         QCOMPARE(second[0].id, first[0].id);
+        QCOMPARE(project.run_ids().size(), std::size_t{2});
+    }
+    void what_a_killed_import_left_is_imported_anew() {
+        const Project project(folder_.path() / "killed", true);
+        const auto models = read_mteb_results(two_models());
+        const pid_t child = ::fork();
+        if (child == 0) {
+            set_file_fault_hook([](FileOperation operation, const fs::path& path) {
+                if (operation == FileOperation::rename && path.parent_path().filename() == "results") ::_exit(9);
+                return 0;
+            });
+            import_models(project, two_models(), models);
+            ::_exit(0);
+        }
+        ::waitpid(child, nullptr, 0);
+        QCOMPARE(project.run_ids().size(), std::size_t{1});  // half of one
+        const auto runs = import_models(project, two_models(), models);
+        QVERIFY(runs[0].is_new && runs[1].is_new);
         QCOMPARE(project.run_ids().size(), std::size_t{2});
     }
     void two_models_with_the_very_same_files_stay_two() {

@@ -497,6 +497,18 @@ class TestExperiment : public QObject {
         parsed(right).check_files();
         EXPECT_ERROR(parsed(wrong).check_files(), "pairs.tsv", "tasks.retrieval.train[0]", "say source: file");
     }
+    void a_parquet_file_that_cannot_be_opened_is_told_before_a_run() {
+        const TemporaryDirectory folder;
+        const std::string file = (folder.path() / "pairs.parquet").string();
+        write_file_atomic(file, "PAR1 and no more");  // torn where the build reads such files
+        make_directories(folder.path() / "scifact");
+        std::string text = sample_experiment();
+        text.replace(text.find("pairs.tsv"), 9, "pairs.parquet");
+        const Experiment experiment = Experiment::parse(text, folder.path() / "x.yaml", sample_catalogue(), {});
+        EXPECT_ERROR(experiment.check_files(), file.c_str());
+        write_file_atomic(file, "a\tb\n");  // in spite of its name
+        experiment.check_files();
+    }
     void the_same_file_resolves_to_the_same_settings() {
         QCOMPARE(parse_sample().runs()[2].settings.dump(), parse_sample().runs()[2].settings.dump());
     }

@@ -1,8 +1,14 @@
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <map>
 
 #include "common/command.h"
 #include "common/file.h"
 #include "common/hash.h"
+#include "launch/elsewhere.h"
 #include "launch/feed.h"
 #include "launch/profile.h"
 #include "launch/remote.h"
@@ -26,6 +32,21 @@ Profile ssh(const std::string& more = "") { return parse("kind: ssh\nhost: box\n
 SlurmJob sample_job() { return {"faceter-quick", "/home/a b/p", "/home/a b/p/jobs/j-1", 6, "/opt/faceter", "/opt/faceter-worker"}; }
 
 bool has(const std::string& text, const std::string& piece) { return text.find(piece) != std::string::npos; }
+
+/// What `faceter feed` writes.
+std::string fed(const Project& project, const Json& request) {
+    const TemporaryDirectory folder;
+    const fs::path file = folder.path() / "sent";
+    std::fflush(stdout);
+    const int own = ::dup(STDOUT_FILENO), other = ::open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    ::dup2(other, STDOUT_FILENO);
+    const auto restore = qScopeGuard([&] {
+        ::dup2(own, STDOUT_FILENO);
+        for (const int descriptor : {own, other}) ::close(descriptor);
+    });
+    feed_runs(project, request);
+    return read_file(file);
+}
 
 RunState judged(const std::string& word, RunPhase phase, int attempt, JournalVerdict journal = {}) {
     RunState state;
@@ -145,6 +166,8 @@ class TestCluster : public QObject {
         for (const char* line : {"", "12_3", "12|PENDING|x|", "12_[0-5]|PENDING|x|", "a_b|RUNNING|x|", "error: x"})
             QVERIFY2(!parse_job_line(line), line);
         QCOMPARE(parse_job_line("12|CANCELLED|None|")->job, std::string("12"));  // an array that was cancelled before any element began
+        QCOMPARE(parse_job_line("12_[2-5]|CANCELLED by 1000")->job, std::string("12"));  // and where some had begun, in accounts
+        QVERIFY(!parse_job_line("x_[2-5]|CANCELLED by 1000"));
         QCOMPARE(job_phase("NODE_FAIL"), JobPhase::node_failed);
         QCOMPARE(job_phase("OUT_OF_MEMORY"), JobPhase::out_of_memory);
         QCOMPARE(job_phase("COMPLETING"), JobPhase::running);
@@ -203,6 +226,9 @@ class TestCluster : public QObject {
         QVERIFY(has(judged("NODE_FAIL", RunPhase::running, 2).cause, "its node failed"));
         QCOMPARE(judged("FAILED", RunPhase::queued, 1).phase, RunPhase::failed);
         QCOMPARE(judged("FAILED", RunPhase::stopped, 2, {true, false, false}).phase, RunPhase::stopped);
+        QCOMPARE(judged("FAILED", RunPhase::stopped, 1, {true, true, false}).phase, RunPhase::stopped);  // code 6 of what was not begun
+        QCOMPARE(judged("FAILED", RunPhase::queued, 0, {false, true, false}).cause,
+                 std::string("stopped before it began (SLURM job 12_3)"));
         QCOMPARE(judged("UNKNOWN", RunPhase::running, 2).phase, RunPhase::dead);
         QCOMPARE(judged("COMPLETED", RunPhase::running, 2).phase, RunPhase::running);
     }
@@ -246,6 +272,37 @@ class TestCluster : public QObject {
         QVERIFY(has(submission, "'--set' 'training.steps=3' '--seeds' '1,2' '--smoke'"));
         QVERIFY(has(remote_submission(profile, experiment, {}, {"EM", "Mix/seed=2"}), "'--only' 'EM' '--only' 'Mix/seed=2'"));
     }
+    void a_stop_over_there_is_answered_with_the_name_that_the_run_has_here() {
+        const TemporaryDirectory config, project;
+        const QByteArray before = qgetenv("XDG_CONFIG_HOME");
+        qputenv("XDG_CONFIG_HOME", config.path().c_str());
+        make_directories(profile_folder());
+        write_file_atomic(profile_folder() / "box.yaml", "kind: ssh\nhost: box\nfolder: /data/p\n");
+        ::chmod((profile_folder() / "box.yaml").c_str(), 0600);
+        const RunDirectory run = sample_run(project.path());
+        write_launch(run, {"ssh", "box", "", "/data/p"});
+        const FakePrograms programs;
+        programs.answers("ssh",
+                         "cat > /dev/null; echo 'warning: squeue is slow' >&2\n"
+                         "echo 'EM-7 will stop with a checkpoint; faceter resume EM-7 goes on' >&2");
+        QCOMPARE(stop_run(run), "will stop with a checkpoint; faceter resume " + run.info().name + " goes on");
+        programs.answers("ssh", "cat > /dev/null; echo 'EM-7 is done already' >&2");
+        QCOMPARE(stop_run(run), std::string("is done already"));
+        qputenv("XDG_CONFIG_HOME", before);
+    }
+    void a_run_goes_on_over_there_with_the_processes_of_its_profile() {
+        const TemporaryDirectory project;
+        const RunDirectory run = sample_run(project.path());
+        const FakePrograms programs;
+        const fs::path script = project.path() / "script";
+        programs.answers("ssh", "cat > '" + script.string() + "'");
+        const auto sent = [&](const std::string& more) {
+            resume_through(Project(project.path(), false), ssh(more), {run});
+            return read_file(script);
+        };
+        QVERIFY(has(sent("jobs: 3\ndevices: 2\n"), "'--jobs' '3' '--devices' '2' '" + run.info().id + "'"));
+        QVERIFY(!has(sent("profile: gpu\n"), "--jobs"));  // a job array there
+    }
     void a_mirror_takes_what_the_feed_sends_and_refuses_the_rest() {
         const TemporaryDirectory there, here;
         const RunDirectory run = sample_run(there.path());
@@ -275,6 +332,48 @@ class TestCluster : public QObject {
         mirror.take({{{"run", id}, {"over", true}, {"exit_code", 6}, {"cause", "stopped"}}, ""});
         QVERIFY(mirror.all_ended());
         QCOMPARE(mirror.ended().at(id).exit_code, 6);
+    }
+    void a_run_that_was_stopped_over_there_before_it_began_is_stopped_here_until_it_goes_on() {
+        const TemporaryDirectory there, here;
+        const RunDirectory run = sample_run(there.path());
+        const std::string id = run.info().id;
+        const Project project(here.path(), true);
+        Mirror mirror(project, ssh(), {id});
+        mirror.take({{{"run", id}, {"file", "run.json"}}, read_file(run.folder() / "run.json")});
+        QCOMPARE(read_state(project.find_run(id)).phase, RunPhase::queued);
+        mirror.take({{{"run", id}, {"over", true}, {"exit_code", 6}, {"cause", "stopped before it began"}}, ""});
+        QCOMPARE(read_state(project.find_run(id)).phase, RunPhase::stopped);
+        write_attempt(run, 1, 5, "");
+        Mirror again(project, ssh(), {id});
+        again.take({{{"run", id}, {"file", "journal/1/rank-0.jsonl"}, {"offset", 0}}, read_file(run.attempt_journal(1))});
+        QCOMPARE(read_state(project.find_run(id)).phase, RunPhase::running);
+        QVERIFY(!project.find_run(id).requested("stop"));
+    }
+    void a_mirror_that_was_deleted_here_is_not_made_anew_by_what_still_comes() {
+        const TemporaryDirectory there, here;
+        const RunDirectory run = sample_run(there.path());
+        write_attempt(run, 1, 5, "");
+        const std::string id = run.info().id;
+        const Project project(here.path(), true);
+        Mirror mirror(project, ssh(), {id});
+        mirror.take({{{"run", id}, {"file", "run.json"}}, read_file(run.folder() / "run.json")});
+        fs::remove_all(project.runs_folder() / id);
+        mirror.take({{{"run", id}, {"file", "journal/1/rank-0.jsonl"}, {"offset", 0}}, read_file(run.attempt_journal(1))});
+        mirror.take({{{"run", id}, {"over", true}, {"exit_code", 0}, {"cause", ""}}, ""});
+        QVERIFY(!fs::exists(project.runs_folder() / id));
+    }
+    void a_run_that_was_deleted_over_there_does_not_end_the_feed_of_the_others() {
+        const TemporaryDirectory there;
+        const RunDirectory deleted = sample_run(there.path(), 1), done = sample_run(there.path(), 2);
+        write_attempt(done, 1, 5, "finished");
+        fs::rename(deleted.folder(), there.path() / "elsewhere");
+        const Json known = {{deleted.info().id, Json::object()}, {done.info().id, Json::object()}};
+        FrameReader reader;
+        reader.add(fed(Project(there.path(), false), {{"runs", known}, {"once", true}}));
+        std::map<std::string, int> ended;
+        while (const auto frame = reader.next())
+            if (frame->head.contains("over")) ended[frame->head["run"].get<std::string>()] = frame->head["exit_code"].get<int>();
+        QCOMPARE(ended, (std::map<std::string, int>{{deleted.info().id, 5}, {done.info().id, 0}}));
     }
     void two_that_follow_one_run_bring_its_log_once() {
         const TemporaryDirectory there, here;

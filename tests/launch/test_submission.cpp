@@ -190,6 +190,24 @@ class TestSubmission : public QObject {
         QVERIFY(!is_being_submitted(s.runs[0]));
         QVERIFY(!s.job_folders_left());
     }
+    void reruns_whose_job_is_refused_do_not_stay() {
+        const Submitted s;
+        s.slurm.refuse();
+        EXPECT_ERROR(submit_alike(s.project, ::slurm(), s.runs), "sbatch refused");
+        QCOMPARE(s.project.run_ids().size(), s.runs.size());
+        s.slurm.accept();
+        QCOMPARE(submit_alike(s.project, ::slurm(), s.runs).front().info().parent, s.runs.front().info().id);
+    }
+    void runs_that_cannot_be_started_here_do_not_stay() {
+        const TemporaryDirectory folder;
+        const Project project(folder.path(), true);
+        const RunDirectory older = sample_run(folder.path(), 1), made = sample_run(folder.path(), 2);
+        write_attempt(older, 1, 5, "stopped");
+        const std::string queue = (folder.path() / "queue").string();
+        write_file_atomic(queue, "");  // and no folder
+        EXPECT_ERROR(start_queue(project, {older, made}, 1, 1, {older}), queue.c_str());
+        QCOMPARE(project.run_ids(), std::vector<std::string>{older.info().id});
+    }
     void a_time_out_while_the_queue_does_not_answer_is_kept_open() {
         const Submitted s;
         s.slurm.programs.answers("sbatch", "echo 'sbatch: error: Socket timed out' >&2; exit 1");

@@ -24,6 +24,12 @@ class TestRunModel : public QObject {
         const std::string next = "faceter rerun " + run.info().id;
         EXPECT_ERROR(open_run_model(run), "the run is done, and its model is not here", next.c_str());
     }
+    void a_folder_that_is_given_as_a_project_and_is_none_is_named() {
+        const TemporaryDirectory folder;
+        EXPECT_ERROR(find_run("EM-1", folder.path()), "not a project");
+        const RunDirectory run = sample_run(project_.path());
+        QCOMPARE(find_run(run.info().name, project_.path())->folder(), run.folder());
+    }
 };
 
 FACETER_TEST(TestRunModel)

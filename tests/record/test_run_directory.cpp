@@ -135,6 +135,19 @@ class TestRunDirectory : public QObject {
         QCOMPARE(all.size(), std::size_t{4});
         QCOMPARE(problem, (run.results() / "endless.json").string() + ": is not a file that can be read");
     }
+    void a_file_in_place_of_the_results_is_told() {
+        const TemporaryDirectory folder;
+        const RunDirectory run = sample_run(folder.path(), 0);
+        std::string problem;
+        const auto read = [&] {
+            return run.read_all(run.results(), [&](const std::string&, const std::string& what) { problem += what; });
+        };
+        fs::remove(run.results());
+        QVERIFY(read().empty() && problem.empty());  // none are there yet
+        write_file_atomic(run.results(), "");
+        QVERIFY(read().empty());
+        QCOMPARE(problem, run.results().string() + ": cannot be looked into: Not a directory");
+    }
     void the_path_of_a_project_is_text() {
         const TemporaryDirectory folder;
         EXPECT_ERROR(Project(folder.path() / "p\xff", true), "must be UTF-8");

@@ -213,6 +213,31 @@ class TestState : public QObject {
         write_supervisor(run, ended_process());
         QCOMPARE(read_state(run).phase, RunPhase::dead);
     }
+    void a_resumed_run_waits_whatever_clocks_and_its_last_supervisor_say() {
+        const RunDirectory run = new_run();
+        write_attempt(run, 1, 5, "stopped");
+        const auto later = fs::file_time_type::clock::now() + std::chrono::hours(1);  // the clock has been set back since
+        for (const fs::path& path : {run.attempt_journal(1), run.attempt_journal(1).parent_path()}) fs::last_write_time(path, later);
+        write_supervisor(run, ProcessIdentity::own());
+        QCOMPARE(read_state(run).phase, RunPhase::queued);
+        write_worker_exit(run, 1, {6, 0, ""});
+        QCOMPARE(read_state(run).phase, RunPhase::queued);
+        EXPECT_ERROR(prepare_resume({run}), "waits in a queue");
+        write_attempt(run, 6, 7, "stopped");
+        QCOMPARE(read_state(run).phase, RunPhase::stopped);
+    }
+    void a_run_that_nobody_has_started_for_long_waits_for_nobody() {
+        const RunDirectory run = new_run();
+        fs::last_write_time(run.folder() / "run.json", fs::file_time_type::clock::now() - std::chrono::hours(1));
+        const RunState state = read_state(run);
+        QCOMPARE(state.phase, RunPhase::dead);
+        QVERIFY2(state.cause.find("faceter resume " + run.info().id) != std::string::npos, state.cause.c_str());
+        prepare_resume({run});
+        write_supervisor(run, ProcessIdentity::own());
+        QCOMPARE(read_state(run).phase, RunPhase::queued);
+        write_launch(run, {"ssh", "box", "", "/there"});
+        QCOMPARE(read_state(run).phase, RunPhase::queued);
+    }
     void odd_but_sealed_lines_do_no_harm() {
         const RunDirectory run = new_run();
         {

@@ -213,6 +213,21 @@ class TestStoreLists : public QObject {
         for (int look = 0; look < 8; ++look) store.ingest_changed();
         QCOMPARE(ids_of(store.changes_since(revision).changed), std::vector<std::string>{runs[3].info().id});
     }
+    void a_run_that_waits_again_is_queued_in_the_store_as_well() {
+        const TemporaryDirectory project;
+        const RunDirectory run = sample_run(project.path());
+        write_attempt(run, 1, 5, "stopped");
+        settle(run);
+        Store store(project.path());
+        store.ingest_all();
+        QCOMPARE(store.runs().front().state.phase, RunPhase::stopped);
+        write_supervisor(run, ProcessIdentity::own());  // it was resumed, and others run before it
+        store.ingest_all();
+        QCOMPARE(store.runs().front().state.phase, RunPhase::queued);
+        run.request("stop");
+        store.ingest_all();
+        QCOMPARE(store.runs().front().state.phase, RunPhase::stopped);
+    }
     void what_changed_since_the_reading_began_is_not_settled_however_long_it_took() {
         const TemporaryDirectory project;
         const RunDirectory run = sample_run(project.path());

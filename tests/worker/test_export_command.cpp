@@ -328,6 +328,17 @@ class TestExportCommand : public QObject {
         QCOMPARE(worker({"export", run_, in("mixed"), "--to", "onnx", "--force"}).exit_code, 0);  // another form of the same model
         QVERIFY(fs::exists(in("mixed") + "/model.safetensors") && fs::exists(in("mixed") + "/onnx/model.onnx"));
     }
+    void adapters_name_the_base_where_it_lies() {
+        QCOMPARE(worker({"export", adapters_, in("adapters"), "--to", "peft"}).exit_code, 0);
+        std::size_t adapters = 0;
+        for (const fs::directory_entry& entry : fs::directory_iterator(in("adapters"))) {
+            const fs::path config = entry.path() / "adapter_config.json";
+            if (!fs::exists(config)) continue;
+            QCOMPARE(read_json(config).at("base_model_name_or_path").get<std::string>(), in("adapters") + "/base");
+            ++adapters;
+        }
+        QVERIFY(adapters > 0);
+    }
     void the_record_of_one_task_names_it() {
         QCOMPARE(worker({"export", run_, in("one"), "--task", "retrieval.document"}).exit_code, 0);
         QCOMPARE(read_json(in("one") + "/faceter_export.json").at("source").at("task").get<std::string>(),

@@ -6,7 +6,6 @@
 #include "experiment/before_start.h"
 #include "experiment/machine.h"
 #include "launch/elsewhere.h"
-#include "launch/slurm.h"
 #include "launch/supervisor.h"
 #include "project/runs_snapshot.h"
 #include "record/launch.h"
@@ -37,8 +36,8 @@ std::vector<RunDirectory> launchHere(const Project& project, const Experiment& e
     const std::vector<RunDirectory> runs = make_all_or_none(project, [&](std::vector<RunDirectory>& made) {
         for (const ResolvedRun* run : chosen_runs(experiment, place.only))
             made.push_back(RunDirectory::create(project.folder(), experiment, *run, smoke));
+        keepForecasts(made, place);
     });
-    keepForecasts(runs, place);
     startHere(project, runs, place);
     return runs;
 }
@@ -54,18 +53,9 @@ std::string profileOf(const RunDirectory& run) {
 
 /// New ones with the settings of these, submitted as one job or started here; none stays where that is refused.
 std::vector<RunDirectory> startAnew(const Project& project, const std::string& profile, const std::vector<RunDirectory>& runs) {
-    std::vector<RunDirectory> made;
-    try {
-        for (const RunDirectory& run : runs) made.push_back(RunDirectory::create_like(project.folder(), run));
-        if (profile.empty())
-            startHere(project, made);
-        else
-            submit_to_slurm(project, read_profile(profile), made);
-    } catch (const Error&) {  // nothing will ever start them
-        std::error_code ignored;
-        for (const RunDirectory& run : made) std::filesystem::remove_all(run.folder(), ignored);
-        throw;
-    }
+    if (!profile.empty()) return submit_alike(project, read_profile(profile), runs);
+    const std::vector<RunDirectory> made = make_alike(project, runs);
+    startHere(project, made);
     return made;
 }
 
