@@ -32,7 +32,7 @@ GroupSimilarity similarity_of(const Project& project, const RunGroup& group) {
     }
     GroupSimilarity of{group.name, average_over_seeds(sets, names, notes), 0};
     of.seeds = sets.size() - notes.size();
-    for (const std::string& note : notes) say(stderr, "{}\n", note);
+    for (const std::string& note : notes) say(stderr, "inter-task similarities: {}\n", note);
     return of;
 }
 

@@ -33,7 +33,8 @@ constexpr std::size_t most_told = 5;
 /// Of records that look like a run's and are none, which would be made again without a word.
 void tell_unlike(std::FILE* to, const std::vector<std::string>& unlike) {
     for (std::size_t i = 0; i < std::min(unlike.size(), most_told); ++i) say(to, "{}\n", unlike[i]);
-    if (unlike.size() > most_told) say(to, "{} further runs do not count; --json names them\n", unlike.size() - most_told);
+    if (unlike.size() > most_told)
+        say(to, "{} further runs do not count; faceter study status --json names them\n", unlike.size() - most_told);
 }
 
 /// As faceter run does, those that have runs to do.

@@ -5,6 +5,7 @@
 #include "common/strings.h"
 #include "eval/tasks.h"
 #include "settings/core_settings.h"
+#include "stats/descriptive.h"
 
 namespace faceter::worker {
 namespace {
@@ -58,7 +59,8 @@ double StageScores::evaluate_adapter(const PlannedStage& planned, std::size_t in
     const Path trained = Path::of_adapter(stage.adapter);
     adapter_embedder_->renew(trained);
     Json scores = Json::object();
-    double sum = 0;
+    const std::string watched = watched_by(planned);
+    std::vector<double> all, of_watched;  // two tasks may call theirs alike
     run_.journal->phase("validate " + stage.name);
     for (const EvaluationSet& set : data_.validation()) {
         if (std::find(stage.tasks.begin(), stage.tasks.end(), set.routing.task) == stage.tasks.end()) continue;
@@ -66,14 +68,15 @@ double StageScores::evaluate_adapter(const PlannedStage& planned, std::size_t in
         routes.query.path = trained;
         routes.document.path = stage.adapt_documents ? trained : Path{};
         routes.query.routed = routes.document.routed = false;
-        sum += (scores[set.name] = evaluate_set(*adapter_embedder_, set, routes).score).get<double>();
+        all.push_back(evaluate_set(*adapter_embedder_, set, routes).score);
+        scores[set.name] = all.back();
+        if (set.name == watched) of_watched.push_back(all.back());
     }
     Json event = {{"step", step}, {"stage", index}, {"scores", scores}};
     if (run_.scores_in_bf16()) event["compute"] = "bf16";
     run_.journal->event("evaluation", event);
     run_.journal->phase("train " + stage.name);
-    const std::string watched = watched_by(planned);
-    return scores.contains(watched) ? scores.at(watched).get<double>() : sum / static_cast<double>(scores.size());
+    return mean(of_watched.empty() ? all : of_watched);
 }
 
 double StageScores::evaluate_all(const PlannedStage& planned, std::size_t index, std::int64_t step) const {

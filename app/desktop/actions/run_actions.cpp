@@ -92,9 +92,11 @@ void RunActions::launch(std::shared_ptr<const Experiment> experiment, bool smoke
                *remarks = std::move(launched.remarks);
                return launched.runs;
            },
-           [this, over, name, remarks] {
+           [this, over, here, name, remarks] {
                over();
-               if (!remarks->empty()) m_workspace.complain(tr("%1 was started; warning: %2").arg(name, qs(join(*remarks, "\n"))));
+               if (remarks->empty()) return;
+               const QString begun = here ? tr("%1 was started; warning: %2") : tr("%1 was submitted; warning: %2");
+               m_workspace.complain(begun.arg(name, qs(join(*remarks, "\n"))));
            },
            over});
 }

@@ -358,6 +358,7 @@ class TestComposePage : public QObject {
     }
 
     void what_is_unticked_is_neither_launched_nor_counted() {
+        NEED_MINILM();
         Fixture f;
         f.write(QString::fromUtf8(written) + QStringLiteral("seeds: [1, 2]\n"));
         auto* list = f.find<QTableView>("plannedRuns");

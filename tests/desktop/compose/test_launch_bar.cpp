@@ -145,6 +145,7 @@ class TestLaunchBar : public QObject {
         QCOMPARE(said.first().first().toString(), QStringLiteral("mine %1 %2: 1 run submitted"));
     }
     void a_run_is_submitted_and_what_slurm_says_is_seen_without_asking() {
+        NEED_MINILM();
         const FakePrograms programs;
         takeJobs(programs);
         programs.answers("scancel", "echo \"$@\" >'" + (folder_.path() / "cancelled").string() + "'");
