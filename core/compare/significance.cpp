@@ -48,7 +48,7 @@ TestOutcome without(std::string reason) {
 }
 
 TestOutcome from_paired(std::span<const double> a, std::span<const double> b, std::string_view observations) {
-    if (a.size() < 2) return without(fmt::format("{} {} in common; a paired test needs two at least", a.size(), observations));
+    if (a.size() < 2) return without(fmt::format("{} in common: {}; a paired test needs two at least", observations, a.size()));
     const PairedTResult result = paired_t_of_scores(a, b);
     TestOutcome outcome{result.p, not_a_number, result.mean_difference, result.interval, result.n, {}};
     outcome.effect = paired_effect_size(a, b);
@@ -59,7 +59,7 @@ TestOutcome from_paired(std::span<const double> a, std::span<const double> b, st
 
 /// Exact for few pairs, ties and zeros as they are; the difference is the Hodges-Lehmann estimate, which the ranks speak of.
 TestOutcome from_wilcoxon(CompareTest test, std::span<const double> a, std::span<const double> b) {
-    if (a.size() < 2) return without(fmt::format("{} {} in common; a paired test needs two at least", a.size(), observations_of(test)));
+    if (a.size() < 2) return without(fmt::format("{} in common: {}; a paired test needs two at least", observations_of(test), a.size()));
     const std::vector<double> differences = paired_differences(a, b);
     const WilcoxonResult result = wilcoxon(differences);
     const HodgesLehmann shift = hodges_lehmann(differences);
