@@ -67,13 +67,23 @@ void throw_if_stopped() {
     if (stop_requested() != StopRequest::none) throw Error(ExitCode::stopped, "stopped; nothing was written");
 }
 
+/// A request to stop ends the wait for a pipe's next text as well.
+bool next_texts(TextChunks& chunks) {
+    try {
+        return chunks.next();
+    } catch (const Error&) {
+        throw_if_stopped();
+        throw;
+    }
+}
+
 /// Reads a file through before anything is embedded: a record that is broken is found now, and the time that is left can be told. 0:
 /// standard input, which can be read only once.
 std::uint64_t count_texts(const EmbedCommand& options) {
     if (!fs::is_regular_file(options.input)) return 0;
     TextChunks chunks(options.input, options.jsonl);
     std::uint64_t count = 0;
-    while (chunks.next()) {
+    while (next_texts(chunks)) {
         throw_if_stopped();
         count += chunks.texts().size();
     }
@@ -103,7 +113,7 @@ int embed(const EmbedCommand& options) {
         throw_if_stopped();
         progress.update(out.rows() + done);
     };
-    while (chunks.next()) {
+    while (next_texts(chunks)) {
         throw_if_stopped();
         out.append(embed_texts(*opened.model, chunks.texts(), opened.route, embed_options));
         num_cut += count_cut(*opened.model, chunks.texts(), opened.route);

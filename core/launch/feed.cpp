@@ -187,7 +187,7 @@ int feed_runs(const Project& project, const Json& request) {
     const Json asked = json_at<Json>(request, "runs", "request");
     for (const auto& [id, known] : asked.items()) try {
             runs.emplace_back(project.find_run(id), known);
-        } catch (const Error& error) {  // deleted: those beside it are sent all the same
+        } catch (const Error& error) {                   // deleted: those beside it are sent all the same
             if (error.code() != ExitCode::usage) throw;  // it is there, and cannot be read now: that is no end
             send_end(id, static_cast<int>(ExitCode::failed), error.what());
         }

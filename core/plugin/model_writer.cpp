@@ -86,10 +86,22 @@ bool needs_released_code(const EmbeddingModel& model) {
            (has(model, [](const Block& block) { return block.routing.has_value(); }) || !beyond_native_code(model).empty());
 }
 
+namespace {
+
+/// transformers' own NomicBERT draws weights at random that it does not find, and says so in a log: an activation that it does not know
+/// ends it. The released code reads activation_function.
+Json with_code_named(Json config) {
+    config["hidden_act"] = "of the code that auto_map names (trust_remote_code=True)";
+    return config;
+}
+
+}  // namespace
+
 void write_model(const fs::path& folder, const EmbeddingModel& model) {
     ModelFolder like = model.folder;
     like.max_seq_length = model.max_length;
     like.config = with_native_members(like.config, model.encoders.front()->config());
+    if (needs_released_code(model) && like.config.contains("activation_function")) like.config = with_code_named(like.config);
     like.only_faceter = !beyond_sentence_transformers(model).empty();
     if (!model.tasks.empty()) {
         like.prompts = prompts_of_tasks(model);

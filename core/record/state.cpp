@@ -341,8 +341,8 @@ void RunFollower::judge_waiting(RunState& state) const {
     } else if (!supervisor && !read_launch(run_) && seconds_since_written(run_, run_.folder() / "run.json") > most_making_s) {
         state.phase = RunPhase::dead;
         state.exit_code = static_cast<int>(ExitCode::failed);
-        state.cause = run_.info().is_imported() ? way_on(run_.info())
-                                                : "nothing was started for it; start it with: faceter resume " + run_.info().id;
+        state.cause =
+            run_.info().is_imported() ? way_on(run_.info()) : "nothing was started for it; start it with: faceter resume " + run_.info().id;
     }
 }
 

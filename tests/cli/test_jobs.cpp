@@ -48,7 +48,8 @@ class TestJobs : public QObject {
             QSKIP("this machine lets nobody be another user with a /proc of his own (unshare, setpriv)");
         if (as_nobody("cat '" + run.attempt_journal(1).string() + "' '" + (run.folder() / "run.json").string() + "'").code != 0)
             QSKIP("what this user writes is for nobody else to read (umask, TMPDIR)");
-        HAS(as_nobody(faceter + "show " + run.info().id + " --project '" + folder.path().string() + "'").output.toStdString(), "state     running");
+        HAS(as_nobody(faceter + "show " + run.info().id + " --project '" + folder.path().string() + "'").output.toStdString(),
+            "state     running");
     }
     void processes_are_refused_where_a_profile_says_them() {
         const TemporaryDirectory folder, config;

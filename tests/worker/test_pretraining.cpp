@@ -132,6 +132,8 @@ class TestPretraining : public QObject {
         const ChildResult exported = worker({"export", done.folder().string(), out.string()});
         QVERIFY2(exported.exit_code == 0, exported.last_lines.c_str());
         QVERIFY(fs::exists(out / "mlm_head.safetensors"));
+        // transformers' own NomicBERT has no such MLP, and would draw weights for one that it has.
+        QVERIFY(read_json(out / "config.json").at("hidden_act").get<std::string>().find("trust_remote_code") != std::string::npos);
         QVERIFY(EmbeddingModel::open(ModelFolder::open(out))->encoders.front()->config().rotary_dim > 0);
     }
 };
