@@ -27,7 +27,9 @@ void Cell::evaluate() {
         laboratory_.programs.faceter({"evaluate", "--model", first_->info().id, "--project", project_.string(), "--threads", "1", "--json",
                                       "--data", laboratory_.texts.similar.string(), "--data", laboratory_.texts.classes.string()});
     if (outcome.code != 0) throw Broken{outcome.said(), outcome.command};
-    for (const Json& set : parse_json(outcome.out, "faceter evaluate").at("datasets")) {
+    const Json said = parse_json(outcome.out, "faceter evaluate");
+    if (said.at("datasets").size() != 2) throw Broken{"faceter evaluate says nothing of a data set that it was given", outcome.command};
+    for (const Json& set : said.at("datasets")) {
         const std::string name = set.at("name");
         const double own = read_json(first_->results() / (name + ".json")).at("score").get<double>(), score = set.at("score").get<double>();
         if (!std::isfinite(score) || std::abs(own - score) > 1e-6)

@@ -390,7 +390,8 @@ class TestRouterRun : public QObject {
         const std::string name = "gates/music/adapter_model.safetensors";
         QCOMPARE(sha256_file(final_model_folder(run) / name), sha256_file(model_folder() / name));
         std::map<std::string, std::vector<double>> sizes;
-        for (const Json& series : read_json(run.folder() / "figures/router_training_size.json").at("series"))
+        const Json figure = read_json(run.folder() / "figures/router_training_size.json");
+        for (const Json& series : figure.at("series"))
             sizes[series.at("name").get<std::string>()] = series.at("x").get<std::vector<double>>();
         QCOMPARE(sizes.at("nature"), (std::vector<double>{10, 20, 40}));
         QCOMPARE(sizes.at("music"), (std::vector<double>{10, 20}));  // nobody knows on how many the given one was trained

@@ -65,6 +65,7 @@ class RecentButton : public QPushButton {
         setAccessibleName(m_text);
         setToolTip(folder.toHtmlEscaped());
         setText(asWritten(m_text));
+        setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Fixed);  // a button's own has its whole text for the least
     }
     QSize minimumSizeHint() const override { return {0, QPushButton::minimumSizeHint().height()}; }
     QSize sizeHint() const override { return {fontMetrics().horizontalAdvance(m_text) + beside_text, QPushButton::sizeHint().height()}; }

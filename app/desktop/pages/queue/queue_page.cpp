@@ -72,6 +72,7 @@ QWidget* QueuePage::makeHead() {
     layout->setSpacing(12);
     layout->addWidget(titleLabel(tr("Queue")));
     m_summary->setObjectName(QStringLiteral("queueSummary"));
+    m_summary->setWordWrap(true);
     layout->addWidget(m_summary, 1);
     m_pause = new QPushButton(tr("Pause"));
     m_pause->setObjectName(QStringLiteral("queuePause"));
