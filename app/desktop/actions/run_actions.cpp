@@ -1,6 +1,7 @@
 #include "actions/run_actions.h"
 
 #include "actions/run_work.h"
+#include "common/error.h"
 #include "common/strings.h"
 #include "launch/queue_order.h"
 #include "workspace/workspace.h"
@@ -222,20 +223,24 @@ void RunActions::undo() {
     const qsizetype place = last - m_trashed.cbegin();
     m_trashed[place].isReturning = true;
     const Trashed entry = m_trashed[place];
+    const auto gone = std::make_shared<bool>(false);
     Q_EMIT undoChanged();
     start({tr("Bringing %1 back").arg(entry.said), tr("%1 brought back").arg(entry.said),
-           [runs = entry.runs](const std::filesystem::path& folder) {
-               restoreRuns(folder, runs);
+           [entry, gone](const std::filesystem::path& folder) {
+               const QStringList there = trashedOf(folder, entry.runs);
+               *gone = there.isEmpty();
+               if (*gone) throw usage_error("{}: not in the trash any more; brought back or removed elsewhere", entry.said.toStdString());
+               restoreRuns(folder, there);
                return QStringList();
            },
-           [this, entry] { takeFromTrash(entry, true); }, [this, entry] { takeFromTrash(entry, false); }});
+           [this, entry] { takeFromTrash(entry, true); }, [this, entry, gone] { takeFromTrash(entry, *gone); }});
 }
 
-void RunActions::takeFromTrash(const Trashed& entry, bool isBack) {
+void RunActions::takeFromTrash(const Trashed& entry, bool isOver) {
     for (qsizetype i = 0; i < m_trashed.size(); ++i) {
         if (m_trashed[i].project != entry.project || m_trashed[i].runs != entry.runs) continue;
         m_trashed[i].isReturning = false;
-        if (isBack) m_trashed.removeAt(i);
+        if (isOver) m_trashed.removeAt(i);
         break;
     }
     Q_EMIT undoChanged();

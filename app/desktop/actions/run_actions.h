@@ -105,7 +105,7 @@ class RunActions : public QObject {
     void mark(const QStringList& runs, const QString& done, const Json& event);
     bool isOpen(const std::filesystem::path& project) const;
     QList<Trashed>::const_iterator lastTrashed() const;
-    void takeFromTrash(const Trashed& entry, bool isBack);
+    void takeFromTrash(const Trashed& entry, bool isOver);
 
     Workspace& m_workspace;
     QThreadPool m_pool;

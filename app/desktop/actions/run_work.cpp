@@ -137,4 +137,11 @@ void restoreRuns(const std::filesystem::path& folder, const QStringList& runs) {
         runs, [&](const std::string& run) { project.restore(run); }, [&](const std::string& run) { project.trash(run); });
 }
 
+QStringList trashedOf(const std::filesystem::path& folder, const QStringList& runs) {
+    QStringList there;
+    for (const TrashedRun& run : Project(folder, false).trashed())
+        if (const QString id = qs(run.info.id); runs.contains(id)) there << id;
+    return there;
+}
+
 }  // namespace faceter::desktop

@@ -25,5 +25,7 @@ QStringList rerunRuns(const std::filesystem::path& project, const QStringList& r
 void trashRuns(const std::filesystem::path& project, const QStringList& runs);
 /// All or none, too.
 void restoreRuns(const std::filesystem::path& project, const QStringList& runs);
+/// Those of these that still lie in the trash: others may have brought them back, or removed them.
+QStringList trashedOf(const std::filesystem::path& project, const QStringList& runs);
 
 }  // namespace faceter::desktop

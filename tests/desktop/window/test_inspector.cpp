@@ -329,6 +329,25 @@ class TestInspector : public QObject {
         QTRY_VERIFY_WITH_TIMEOUT(fs::exists(place / "run.json"), patience_ms);
     }
 
+    void what_was_brought_back_elsewhere_does_not_stand_in_the_way_of_an_earlier_undo() {
+        Opened on;
+        QStringList complaints;
+        QObject::connect(&on.workspace, &Workspace::complained, on.window.get(), [&](const QString& text) { complaints << text; });
+        const QString first = on.id(3), second = on.id(4);
+        for (const QString& run : {first, second}) {
+            on.workspace.actions().trash({run});
+            QTRY_VERIFY_WITH_TIMEOUT(!fs::exists(on.folder.path() / "runs" / run.toStdString()), patience_ms);
+        }
+        QTRY_VERIFY_WITH_TIMEOUT(on.workspace.actions().pending().isEmpty(), patience_ms);
+        Project(on.folder.path(), false).restore(second.toStdString());
+        on.workspace.actions().undo();
+        QTRY_COMPARE_WITH_TIMEOUT(complaints.size(), 1, patience_ms);
+        QVERIFY2(complaints.first().contains(QStringLiteral("not in the trash any more")), qPrintable(complaints.first()));
+        on.workspace.actions().undo();
+        QTRY_VERIFY_WITH_TIMEOUT(fs::exists(on.folder.path() / "runs" / first.toStdString() / "run.json"), patience_ms);
+        QTRY_VERIFY_WITH_TIMEOUT(!on.workspace.actions().canUndo(), patience_ms);
+    }
+
     void what_is_said_can_be_translated() {
         struct Marked : QTranslator {
             QString translate(const char*, const char* text, const char*, int) const override {
