@@ -53,6 +53,7 @@ build "$preset" | tee "$built"
 # Not -Werror: ccache says a warning again where it has compiled the file before, and would compile all files again for another flag.
 warnings=$(grep -E ':[0-9]+:[0-9]+: warning: ' "$built" | sort -u || true)
 
+export OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive}  # several tests at a time, each with a thread a core: one that waits must not spin
 status=0
 ctest --preset "$preset" --parallel "$(nproc)" --schedule-random "${selection[@]}" "$@" || status=$?
 
