@@ -121,7 +121,7 @@ class Project {
     void trash(const std::string& run) const;
     /// The same for good. At every instant the run is there whole or is none.
     void remove(const std::string& run) const;
-    /// By id, short name or unique prefix of an id; returns the id. Never overwrites a run.
+    /// By id, short name, unique prefix of an id, or a variant of one run there; returns the id. Never overwrites a run.
     std::string restore(std::string_view name) const;
     /// The newest first.
     std::vector<TrashedRun> trashed() const;

@@ -110,7 +110,7 @@ void Project::remove(const std::string& run) const {
 }
 
 std::string Project::restore(std::string_view name) const {
-    std::vector<std::string> found;
+    std::vector<std::string> found, of_variant;
     name_runs();
     const std::string named = id_of_name(folder_, name).value_or("");
     for (const TrashedRun& run : trashed()) {
@@ -118,7 +118,9 @@ std::string Project::restore(std::string_view name) const {
         if (exact) found = {run.info.id};
         if (exact) break;
         if (!name.empty() && run.info.id.starts_with(name)) found.push_back(run.info.id);
+        if (run.info.variant == name) of_variant.push_back(run.info.id);
     }
+    if (found.empty()) found = std::move(of_variant);  // `faceter delete EM` took it too
     if (found.size() != 1)
         throw usage_error("{}: {} run {}{}", trash_folder().string(), found.empty() ? "no" : "more than one", faceter::quoted(name),
                           found.empty() ? "; faceter trash lists what is there" : ": " + join(found, ", "));

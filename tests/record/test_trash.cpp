@@ -135,6 +135,8 @@ class TestTrash : public QObject {
         EXPECT_ERROR(project.find_run("EM-1"), "is in the trash", "faceter restore");
         QCOMPARE(project.restore("EM-1"), id);
         project.trash(id);
+        QCOMPARE(project.restore(project.trashed().front().info.variant), id);  // as delete takes it
+        project.trash(id);
         QCOMPARE(project.empty_trash(0), 1);
         QVERIFY(fs::is_empty(project.runs_folder() / ".trash"));
         set_file_fault_hook(nullptr);
