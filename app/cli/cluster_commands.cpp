@@ -71,7 +71,7 @@ int check_profile(const ClusterOptions& options) {
 std::map<std::string, std::vector<std::string>> remote_runs(const std::vector<RunDirectory>& runs) {
     std::map<std::string, std::vector<std::string>> ids;
     for (const RunDirectory& run : runs)
-        if (const auto launch = read_launch(run); launch && launch->launcher == "ssh") ids[launch->profile].push_back(run.info().id);
+        if (const auto profile = profile_of_mirror(run)) ids[*profile].push_back(run.info().id);
     return ids;
 }
 

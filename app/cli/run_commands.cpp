@@ -302,9 +302,9 @@ int rerun(const RunOptions& options) {
                           profile);
     const std::vector<RunDirectory> named = named_runs(project, options);
     for (const RunDirectory& run : named)
-        if (const auto launch = read_launch(run); launch && launch->launcher == "ssh")
+        if (const auto there = profile_of_mirror(run))
             throw usage_error("{} ran where profile '{}' leads, and so do its paths; 'faceter submit' starts its experiment there anew",
-                              run.info().shown_name(), launch->profile);
+                              run.info().shown_name(), *there);
     if (profile.empty()) return start_runs(project, make_alike(project, named), options.start);
     const Profile through = read_profile(profile);
     return print_submitted(project, through, submit_alike(project, through, named), options.start.json);

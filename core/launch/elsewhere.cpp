@@ -14,15 +14,9 @@
 namespace faceter {
 namespace {
 
-/// The profile behind which a run's checkpoints lie; empty: on this machine, or a file system that SLURM's nodes see.
-std::string place_of(const RunDirectory& run) {
-    const auto launch = read_launch(run);
-    return launch && launch->launcher == "ssh" ? launch->profile : "";
-}
-
 void check_destination(const Profile& profile, const std::vector<RunDirectory>& runs) {
     for (const RunDirectory& run : runs) {
-        const std::string at = place_of(run);
+        const std::string at = profile_of_mirror(run).value_or("");
         if (at != (profile.kind == "ssh" ? profile.name : ""))
             throw usage_error("{}: its checkpoints are {}; it can only go on there", run.info().id,
                               at.empty() ? "on this machine" : "where profile '" + at + "' leads");

@@ -110,6 +110,11 @@ std::optional<Launch> read_launch(const RunDirectory& run) {
     return launch;
 }
 
+std::optional<std::string> profile_of_mirror(const RunDirectory& run) {
+    const auto launch = read_launch(run);
+    return launch && launch->launcher == "ssh" ? std::optional(launch->profile) : std::nullopt;
+}
+
 void clear_launch(const RunDirectory& run) {
     for (const fs::path& file : {launch_file(run), job_file(run), submission_file(run)}) remove_file(file);
 }

@@ -19,6 +19,9 @@ void write_launch(const RunDirectory& run, const Launch& launch);
 /// A run's folder may come from anybody, and what is read here goes to scancel: nothing where `job` is neither empty nor a job array's
 /// element.
 std::optional<Launch> read_launch(const RunDirectory& run);
+/// The profile behind which a run lies whose record another machine brings, in pieces (ssh); nothing: it is of this machine, or of a file
+/// system that SLURM's nodes see. That machine may even be this one, where its process ends before the last piece is here.
+std::optional<std::string> profile_of_mirror(const RunDirectory& run);
 /// The run is started here from now on.
 void clear_launch(const RunDirectory& run);
 

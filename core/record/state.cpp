@@ -68,13 +68,6 @@ bool is_free(const RunDirectory& run) {
     return !job || job->is_over();
 }
 
-/// Its record comes from another machine, in pieces. That machine may even be this one, where its process ends before the last piece is
-/// here.
-bool is_mirror(const RunDirectory& run) {
-    const auto launch = read_launch(run);
-    return launch && launch->launcher == "ssh";
-}
-
 std::uint64_t inode_of(const fs::path& folder) {
     struct stat info {};
     return ::stat(folder.c_str(), &info) == 0 ? info.st_ino : 0;
@@ -291,7 +284,7 @@ void RunFollower::judge_open_attempt(RunState& state) const {
         return;
     }
     state.phase = RunPhase::running;
-    if (is_mirror(run_)) return judge_quiet_attempt(state);
+    if (profile_of_mirror(run_)) return judge_quiet_attempt(state);
     if (process_.host.empty()) return judge_unbegun_attempt(state);
     const bool seen = process_.on_this_machine(), container = !seen && locked_ && process_.shares_kernel();
     if (!seen && !container) return judge_quiet_attempt(state);
@@ -323,8 +316,8 @@ void RunFollower::judge_quiet_attempt(RunState& state) const {
     const std::string host = process_.host.empty() ? "its machine" : process_.host;
     state.cause = fmt::format("no sign from {} for {} (its longest pause before was {})", host, format_duration(quiet),
                               format_duration(slowest_gap_));
-    state.cause += is_mirror(run_) ? "; faceter follow asks for more"
-                                   : "; where its process is known to be gone: faceter resume --take-over " + run_.info().id;
+    state.cause += profile_of_mirror(run_) ? "; faceter follow asks for more"
+                                           : "; where its process is known to be gone: faceter resume --take-over " + run_.info().id;
 }
 
 /// There is no attempt yet.

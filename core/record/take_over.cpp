@@ -22,9 +22,8 @@ void take_over(const RunDirectory& run) {
     const std::string& id = run.info().id;
     if (state.phase != RunPhase::silent)
         throw usage_error("{} is {}, not silent; there is nothing to take over", id, run_phase_name(state.phase));
-    if (const auto launch = read_launch(run); launch && launch->launcher == "ssh")
-        throw usage_error("{} belongs to the machine of profile '{}', whose record this is a copy of; take it over there", id,
-                          launch->profile);
+    if (const auto profile = profile_of_mirror(run))
+        throw usage_error("{} belongs to the machine of profile '{}', whose record this is a copy of; take it over there", id, *profile);
     if (const auto job = read_job(run); job && !job->is_over())
         throw usage_error("{} is SLURM job {}, which is {}; stop it first: faceter stop {}", id, job->job, job->word, id);
     write_worker_exit(run, state.attempt,

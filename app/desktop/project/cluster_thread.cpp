@@ -14,12 +14,6 @@ namespace {
 constexpr int pump_interval_ms = 300, job_interval_ms = 5000;
 constexpr int first_retry_s = 2, most_retry_s = 300;
 
-/// The profile of a run behind ssh; empty: it is here.
-std::string machineOf(const RunDirectory& run) {
-    const auto launch = read_launch(run);
-    return launch && launch->launcher == "ssh" ? launch->profile : "";
-}
-
 /// Nothing where a folder is no run: lists say why.
 std::optional<RunDirectory> opened(const std::filesystem::path& folder) {
     try {
@@ -71,7 +65,7 @@ void ClusterThread::lookForRuns() {
         if (!std::filesystem::exists(folder / "control/launch.json", ignored) || !std::filesystem::exists(folder / "run.json", ignored))
             continue;
         const auto run = opened(folder);
-        const std::string profile = run ? machineOf(*run) : "";
+        const std::string profile = run ? profile_of_mirror(*run).value_or("") : "";
         if (!profile.empty() && (asked.contains(qs(id)) || !is_over(read_state(*run).phase))) wanted[profile].insert(id);
     }
     for (const auto& [profile, runs] : wanted) join(profile, runs);
