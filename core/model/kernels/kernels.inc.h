@@ -228,6 +228,9 @@ void product(std::size_t rows, std::size_t columns, std::size_t depth, const flo
 
 #include "model/kernels/transpose.inc.h"
 
+#include "model/kernels/attention_rows.inc.h"
+#include "model/kernels/relative.inc.h"
+// Behind the two that it is made of.
 #include "model/kernels/attention.inc.h"
 
 // ---------------------------------------------------------------- activations

@@ -1,4 +1,5 @@
-// Included by attention.inc.h alone: the terms of disentangled attention (DeBERTa; He et al., 2021, equation 4) of one head.
+// Included by kernels.inc.h alone, inside its anonymous namespace: the terms of disentangled attention (DeBERTa; He et al., 2021, equation
+// 4) of one head.
 
 /// The two terms of disentangled attention of one head: products of every query and of every key with the rows of the table, which the
 /// logits then pick from by distance.
