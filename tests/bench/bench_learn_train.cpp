@@ -1,7 +1,8 @@
-// usage: bench_learn_train MODEL TEXTS.jsonl [STEPS] [dense|cached|journaled|both|seven]
-// Pairs a second of training with InfoNCE, batch 64, 128 tokens, dropout as the model says (dense); the same with 1,024 pairs in cached
-// chunks of 32 (cached); what journaling each step adds to it (journaled); and a step of MoTE beside one of the instruction-conditioned
-// model on the same batches, in turn, of one task (both) or of seven (seven). Peer: peer_train.py with the same file.
+// usage: bench_learn_train MODEL TEXTS.jsonl [STEPS] [dense|bf16|cached|journaled|both|seven]
+// Pairs a second of training with InfoNCE, batch 64, 128 tokens, dropout as the model says (dense); the same with products in bf16 (bf16),
+// with 1,024 pairs in cached chunks of 32 (cached); what journaling each step adds to it (journaled); and a step of MoTE beside one of the
+// instruction-conditioned model on the same batches, in turn, of one task (both) or of seven (seven). Peer: peer_train.py with the same
+// file.
 #include <fmt/format.h>
 #include <sys/resource.h>
 
@@ -35,6 +36,7 @@ struct Bench {
 struct Batches {
     std::int64_t size = 64, cached_chunk = 0, warm_steps = 3;
     int tasks = 1;  ///< in each batch
+    bool bf16 = false;
 };
 
 constexpr std::array task_names = {"retrieval", "classification", "clustering", "similarity", "reranking", "bitext", "summaries"};
@@ -87,6 +89,7 @@ Bench make(Setting& setting, const std::string& method) {
     settings.batch_size = setting.batches.size;
     settings.gradient_cache_chunk = setting.batches.cached_chunk;
     settings.steps = 1000;
+    settings.bf16 = setting.batches.bf16;
     b.trainer = std::make_unique<Trainer>(*b.model, Stage{}, 0, *b.batcher, *b.curriculum, setting.objective, settings, EarlyStopping{},
                                           setting.group);
     return b;
@@ -153,6 +156,7 @@ struct Mode {
 };
 
 const std::map<std::string, Mode> modes = {{"dense", {{}, train_dense}},
+                                           {"bf16", {{64, 0, 3, 1, true}, train_dense}},
                                            {"cached", {{1024, 32, 0, 1}, train_dense}},
                                            {"journaled", {{}, train_journaled}},
                                            {"both", {{}, train_both}},
@@ -163,7 +167,7 @@ const std::map<std::string, Mode> modes = {{"dense", {{}, train_dense}},
 int main(int argc, char** argv) {
     const auto mode = modes.find(argc > 4 ? argv[4] : "dense");
     if (argc < 3 || mode == modes.end()) {
-        fmt::print(stderr, "usage: bench_learn_train MODEL TEXTS.jsonl [STEPS] [dense|cached|journaled|both|seven]\n");
+        fmt::print(stderr, "usage: bench_learn_train MODEL TEXTS.jsonl [STEPS] [dense|bf16|cached|journaled|both|seven]\n");
         return 2;
     }
     use_frugal_memory();
