@@ -69,7 +69,7 @@ cat <<TEXT
 Where to look next
   cd $(printf %q "$root") && export PATH="\$PWD/build/release/bin:\$PATH" FACETER_PROJECT=$(printf %q "$project")
   faceter compare                                  every test, costs (--format latex, md, csv, json)
-  faceter similarity MoTE-1 IC-1                   do the tasks' embeddings of the same texts differ?
+  faceter similarity MoTE IC                       do the tasks' embeddings of the same texts differ?
   faceter report --output report.html              all of it on one page
   faceter init FILE.csv                            an experiment on texts of your own
   faceter list, faceter show RUN                   the runs; their figures, tables and logs are in $(printf %q "$project/runs")
