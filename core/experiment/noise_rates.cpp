@@ -32,7 +32,7 @@ class Check {
         const Json tasks = json_or<Json>(settings_, "tasks", Json::object(), "settings");
         for (const auto& [name, task] : tasks.items()) {
             const YamlNode* node = nodes ? nodes->find(name) : nullptr;
-            refuse(task, "train", node, "tasks." + name, [&](const Json& entry) { return why_not_trained_on(name, entry); });
+            refuse(task, "train", node, "tasks." + name, [&, &name = name](const Json& entry) { return why_not_trained_on(name, entry); });
             refuse(task, "validation", node, "tasks." + name, [](const Json&) { return std::string(scored); });
         }
     }
