@@ -14,6 +14,12 @@ namespace faceter::conform {
 const std::vector<std::string> all_laws = {"check", "train", "rerun",    "resume",  "ranks",  "cache",
                                            "bf16",  "embed", "evaluate", "company", "export", "peers"};
 
+std::set<std::string> with_needed(std::set<std::string> laws) {
+    if (laws.contains("peers")) laws.insert("export");
+    if (laws.contains("export") || laws.contains("company")) laws.insert("embed");
+    return laws;
+}
+
 Json CellResult::to_json() const {
     Json json = {{"start", start},   {"column", column}, {"refused", refused},    {"held", held},
                  {"limits", limits}, {"apart", apart},   {"wrong", Json::array()}};
@@ -47,7 +53,7 @@ Cell::Cell(const Laboratory& laboratory, const StartModel& start, const Column& 
     : laboratory_(laboratory),
       start_(start),
       column_(column),
-      laws_(std::move(laws)),
+      laws_(with_needed(std::move(laws))),
       folder_(laboratory.folder / safe_file_name(start.name + " x " + column.name)),
       project_(folder_ / "project") {
     result_.start = start.name;
@@ -131,7 +137,8 @@ fs::path Cell::write_experiment(const std::string& name, const Json& changes) co
          {{"baseline", false},
           {"datasets",
            {{{"name", "similar"}, {"source", "folder"}, {"path", laboratory_.texts.similar.string()}},
-            {{"name", "classes"}, {"source", "folder"}, {"path", laboratory_.texts.classes.string()}}}}}}};
+            {{"name", "classes"}, {"source", "folder"}, {"path", laboratory_.texts.classes.string()}},
+            {{"name", "found"}, {"source", "folder"}, {"path", laboratory_.texts.found.string()}}}}}}};
     if (!column_.objective.empty()) {
         experiment["objective"] = objective();
         experiment["tasks"]["retrieval"]["train"][0]["path"] = laboratory_.texts.triplets.string();
@@ -165,7 +172,7 @@ bool Cell::check() {
 bool Cell::train_first() {
     try {
         first_ = std::make_unique<RunDirectory>(train("first", Json::object(), {}));
-        for (const char* set : {"similar", "classes"})
+        for (const char* set : {"similar", "classes", "found"})
             if (!fs::exists(first_->results() / (std::string(set) + ".json")))
                 throw Broken{std::string("the run is done without a score of ") + set, ""};
         result_.held.insert(result_.held.end(), {"check", "train"});

@@ -17,6 +17,8 @@ namespace faceter::conform {
 
 /// What holds for every cell, in the order in which it is tried.
 extern const std::vector<std::string> all_laws;
+/// With those that a law needs: what embeddings are compared with comes from `embed`, and exported folders from `export`.
+std::set<std::string> with_needed(std::set<std::string> laws);
 
 /// Embeddings of an exported folder by another library: {"embeddings": [[...]]}, or {"error": why}. `prompt`: the name of one of the
 /// folder's prompts; empty: its default.
@@ -58,7 +60,7 @@ struct CellResult {
 /// One start model under one variant, through every operation of the command line.
 class Cell {
   public:
-    /// `laws`: which to try, all where it is empty; check and train always are.
+    /// `laws`: which to try, all where it is empty; check and train always are, and what they need (with_needed).
     Cell(const Laboratory& laboratory, const StartModel& start, const Column& column, std::set<std::string> laws);
     CellResult run();
 
@@ -88,6 +90,7 @@ class Cell {
     bool train_first();
     void rerun();
     void resume();
+    void go_on(const RunDirectory& killed, std::uint64_t bytes) const;
     struct Tolerance {
         double losses, weights;  ///< relative; of norms
         Rounding rounding;
@@ -103,6 +106,7 @@ class Cell {
     void evaluate();
     void embed_routes();
     void company();
+    void company(const EmbedSource& source);
     void export_folders();
     void compare_with_peer();
 

@@ -23,12 +23,15 @@ bool only_ours(const fs::path& folder) { return read_file(folder / "modules.json
 
 /// `faceter evaluate` of the run gives what the run itself was scored with.
 void Cell::evaluate() {
-    const Outcome outcome =
-        laboratory_.programs.faceter({"evaluate", "--model", first_->info().id, "--project", project_.string(), "--threads", "1", "--json",
-                                      "--data", laboratory_.texts.similar.string(), "--data", laboratory_.texts.classes.string()});
+    std::vector<std::string> arguments = {"evaluate",  "--model", first_->info().id, "--project", project_.string(),
+                                          "--threads", "1",       "--json"};
+    const std::vector<fs::path> sets = {laboratory_.texts.similar, laboratory_.texts.classes, laboratory_.texts.found};
+    for (const fs::path& set : sets) arguments.insert(arguments.end(), {"--data", set.string()});
+    const Outcome outcome = laboratory_.programs.faceter(arguments);
     if (outcome.code != 0) throw Broken{outcome.said(), outcome.command};
     const Json said = parse_json(outcome.out, "faceter evaluate");
-    if (said.at("datasets").size() != 2) throw Broken{"faceter evaluate says nothing of a data set that it was given", outcome.command};
+    if (said.at("datasets").size() != sets.size())
+        throw Broken{"faceter evaluate says nothing of a data set that it was given", outcome.command};
     for (const Json& set : said.at("datasets")) {
         const std::string name = set.at("name");
         const double own = read_json(first_->results() / (name + ".json")).at("score").get<double>(), score = set.at("score").get<double>();
@@ -68,9 +71,12 @@ void Cell::embed_routes() {
     embeddings_ = std::move(all);
 }
 
-/// Under a route drawn for the cell: all texts in the opposite order, and each by itself.
 void Cell::company() {
-    const EmbedSource source = of_run(drawn_route().task);
+    for (const Route& route : routes()) company(of_run(route.task));
+}
+
+/// All texts in the opposite order, and each by itself.
+void Cell::company(const EmbedSource& source) {
     const Comparison alike = {"company", source.task, same_text};
     const Embeddings& together = embeddings_.at(source.task);
     const std::vector<std::string>& texts = laboratory_.texts.to_embed;

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "checkpoint/safetensors.h"
+#include "checkpoint/weights.h"
 #include "common/error.h"
 #include "common/hash.h"
 #include "common/random.h"
@@ -32,24 +34,27 @@ void require_same_files(const RunDirectory& a, const RunDirectory& b, const std:
     for (const auto& [name, hash] : first)
         if (const auto found = second.find(name); found == second.end() || found->second != hash)
             throw Broken{fmt::format("model/{} of {} differs from that of {}", name, b.info().id, a.info().id), command};
-    if (first.size() != second.size()) throw Broken{"the models hold different files", command};
+    if (first.empty() || first.size() != second.size()) throw Broken{"the models hold different files, or none", command};
 }
 
-/// The float32 tensors of a file of weights as one vector.
+/// The numbers of a file of weights as one vector.
 std::vector<float> values_of(const fs::path& path) {
-    const SafetensorsFile file(path);
+    const Weights weights(std::vector<fs::path>{path});
     std::vector<float> values;
-    for (const TensorInfo& tensor : file.tensors()) {
-        if (tensor.dtype != DType::f32) continue;
-        values.resize(values.size() + static_cast<std::size_t>(tensor.numel()));
-        file.read(tensor, values.data() + values.size() - static_cast<std::size_t>(tensor.numel()));
+    for (const std::string& name : weights.names()) {
+        const TensorInfo& tensor = weights.at(name);
+        if (!is_float(tensor.dtype)) continue;
+        const std::size_t before = values.size();
+        values.resize(before + static_cast<std::size_t>(tensor.numel()));
+        weights.read_float(name, std::span(values).subspan(before));
     }
     return values;
 }
 
-/// The largest relative difference (of norms) of a file of weights of two runs.
+/// The largest relative difference (of norms) of a file of weights of two runs; infinite where one is no number or none is there.
 double weights_apart(const RunDirectory& a, const RunDirectory& b) {
     double largest = 0;
+    std::size_t compared = 0;
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(a.folder() / "model")) {
         if (!is_weights(entry.path())) continue;
         const auto first = values_of(entry.path()),
@@ -60,9 +65,11 @@ double weights_apart(const RunDirectory& a, const RunDirectory& b) {
             apart += std::pow(static_cast<double>(first[i]) - second[i], 2);
             norm += std::pow(static_cast<double>(first[i]), 2);
         }
-        largest = std::max(largest, std::sqrt(apart / std::max(norm, 1e-30)));
+        compared += first.size();
+        const double relative = std::sqrt(apart / std::max(norm, 1e-30));
+        largest = std::isnan(relative) ? std::numeric_limits<double>::infinity() : std::max(largest, relative);
     }
-    return largest;
+    return compared > 0 ? largest : std::numeric_limits<double>::infinity();
 }
 
 std::vector<double> losses(const RunDirectory& run) {
@@ -81,6 +88,28 @@ std::vector<double> losses_apart(const RunDirectory& a, const RunDirectory& b) {
     return apart;
 }
 
+/// Where the line of each step of a journal ends, in bytes.
+std::vector<std::uint64_t> ends_of_steps(const fs::path& journal) {
+    const std::string text = read_file(journal);
+    std::vector<std::uint64_t> ends;
+    for (std::size_t start = 0, end = 0; (end = text.find('\n', start)) != std::string::npos; start = end + 1)
+        if (std::string_view(text).substr(start, end - start).find(R"("event":"step")") != std::string_view::npos) ends.push_back(end + 1);
+    return ends;
+}
+
+struct Steps {
+    std::size_t made = 0, kept = 0;  ///< by an attempt; up to its last checkpoint
+};
+
+Steps steps_of(const fs::path& attempt_journal) {
+    Steps steps;
+    for (JournalReader journal(attempt_journal); const auto event = journal.next();) {
+        if (event->type == "step") ++steps.made;
+        if (event->type == "checkpoint") steps.kept = steps.made;
+    }
+    return steps;
+}
+
 double largest_of(const std::vector<double>& values) { return *std::max_element(values.begin(), values.end()); }
 
 // Sums in another order differ in float32's last bits, and AdamW's first steps have the size of the learning rate whatever the gradient's:
@@ -92,6 +121,8 @@ constexpr double same_loss = 1e-4, same_weights = 2e-3;
 // each, and what they are multiplied with is rounded as well, which is the same again; twice that, for a few draws.
 constexpr double half_loss = 1.0 / 512 / 0.03, half_noise_factor = 4;
 constexpr int noise_draws = 3;
+
+constexpr int most_kills = 5;  // a run of a few steps may be over before it is killed
 
 }  // namespace
 
@@ -117,7 +148,7 @@ void Cell::require_alike(const RunDirectory& other, const Tolerance& tolerance) 
     const std::vector<double> apart = losses_apart(*first_, other);
     const double weights = weights_apart(*first_, other);
     const std::string command = fmt::format("{} against {}", other.folder().string(), first_->folder().string());
-    if (weights > tolerance.weights)
+    if (!(weights <= tolerance.weights))
         throw Broken{fmt::format("weights are apart by {:.2g} (bound {:.2g})", weights, tolerance.weights), command};
     if (std::isinf(apart.front())) throw Broken{"made other steps", command};
     if (largest_of(apart) <= tolerance.losses) return;
@@ -134,20 +165,32 @@ void Cell::rerun() {
     require_same_files(*first_, again, outcome.command);
 }
 
-/// Killed when its journal has a share of what the whole run's has, drawn for the cell.
+/// Killed at a step that is drawn for the cell.
 void Cell::resume() {
     const Experiment experiment = Experiment::load(write_experiment("killed"), laboratory_.catalogue);
-    const RunDirectory run = RunDirectory::create(project_, experiment, experiment.runs().front(), false);
+    const std::vector<std::uint64_t> ends = ends_of_steps(first_->attempt_journal(1));
+    if (ends.empty()) throw Broken{"made no step that it could be killed at", first_->folder().string()};
     RandomStream random(3, result_.name());
-    const auto whole = static_cast<double>(fs::file_size(first_->attempt_journal(1)));
-    const auto bytes = static_cast<std::uint64_t>(whole * (0.02 + 0.9 * random.uniform()));
-    if (!laboratory_.programs.kill_at(run, bytes)) {
+    for (int trial = 0; trial < most_kills; ++trial) {
+        const RunDirectory run = RunDirectory::create(project_, experiment, experiment.runs().front(), false);
+        const std::uint64_t bytes = ends[random.below(ends.size())];
+        if (laboratory_.programs.kill_at(run, bytes)) return go_on(run, bytes);
         if (!fs::exists(run.folder() / "model")) throw Broken{"the worker failed; see its log", run.attempt_log(1).string()};
-        return require_same_files(*first_, run, run.folder().string());
     }
-    const Outcome outcome = laboratory_.programs.faceter({"resume", run.info().id, "--project", project_.string()});
-    if (outcome.code != 0) throw Broken{outcome.said(), outcome.command};
-    require_same_files(*first_, run, outcome.command + fmt::format("  (killed when its journal had {} bytes)", bytes));
+    throw Broken{fmt::format("was over {} times before it could be killed: nothing was resumed", most_kills), ""};
+}
+
+/// A killed run goes on behind its last checkpoint, to the same bits.
+void Cell::go_on(const RunDirectory& killed, std::uint64_t bytes) const {
+    const Outcome outcome = laboratory_.programs.faceter({"resume", killed.info().id, "--project", project_.string()});
+    const std::string command = outcome.command + fmt::format("  (killed when its journal had {} bytes)", bytes);
+    if (outcome.code != 0) throw Broken{outcome.said(), command};
+    const std::size_t whole = steps_of(first_->attempt_journal(1)).made, kept = steps_of(killed.attempt_journal(1)).kept,
+                      again = steps_of(killed.attempt_journal(killed.attempts().back())).made;
+    if (again + kept > whole)
+        throw Broken{fmt::format("made {} of {} steps again, although {} were in a checkpoint", again + kept - whole, whole, kept),
+                     command};
+    require_same_files(*first_, killed, command);
 }
 
 /// The same steps computed in parts. What a whole batch defines may be refused in parts, by `faceter check`: that is said, and no finding.
@@ -169,8 +212,10 @@ void Cell::cache() {
 }
 
 void Cell::half_precision() {
-    constexpr double any_weights = std::numeric_limits<double>::infinity();
-    require_alike(train("bf16", {{"precision", "bf16"}}, {}), {half_loss, any_weights, Rounding::bf16, half_noise_factor});
+    constexpr double any_weights = std::numeric_limits<double>::max();
+    const RunDirectory half = train("bf16", {{"precision", "bf16"}}, {});
+    require_alike(half, {half_loss, any_weights, Rounding::bf16, half_noise_factor});
+    if (losses(half) == losses(*first_)) throw Broken{"precision: bf16 changes no bit of any loss", half.folder().string()};
 }
 
 }  // namespace faceter::conform

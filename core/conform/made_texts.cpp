@@ -47,6 +47,23 @@ std::vector<Json> scored_triplets(const std::vector<Json>& pairs) {
     return triplets;
 }
 
+/// Each query is the beginning of a document; the other documents share words with it.
+void write_retrieval(RandomStream& random, const fs::path& folder) {
+    std::vector<Json> queries, documents;
+    std::string judgements = "query-id\tcorpus-id\tscore\n";
+    for (int i = 0; i < 30; ++i) {
+        const std::string text = sentence(random, 0, 32, 2 + random.below(3));
+        documents.push_back({{"_id", fmt::format("d{}", i)}, {"text", text + " " + sentence(random, 0, 32, 2 + random.below(5))}});
+        if (i % 2 != 0) continue;
+        queries.push_back({{"_id", fmt::format("q{}", i)}, {"text", text}});
+        judgements += fmt::format("q{}\td{}\t1\n", i, i);
+    }
+    make_directories(folder / "qrels");
+    write_lines(folder / "corpus.jsonl", documents);
+    write_lines(folder / "queries.jsonl", queries);
+    write_file_atomic(folder / "qrels/test.tsv", judgements);
+}
+
 }  // namespace
 
 const std::vector<std::string>& words() {
@@ -68,7 +85,13 @@ const std::vector<std::string>& words() {
 Texts write_texts(const fs::path& folder) {
     make_directories(folder);
     RandomStream random(7, "matrix texts");
-    Texts texts{folder / "pairs.jsonl", folder / "triplets.jsonl", folder / "topics.jsonl", folder / "similar", folder / "classes", {}};
+    Texts texts{folder / "pairs.jsonl",
+                folder / "triplets.jsonl",
+                folder / "topics.jsonl",
+                folder / "similar",
+                folder / "classes",
+                folder / "found",
+                {}};
     std::vector<Json> pairs, scored;
     for (int i = 0; i < 64; ++i) {
         const std::string query = sentence(random, 0, 96, 2 + random.below(5));
@@ -86,6 +109,9 @@ Texts write_texts(const fs::path& folder) {
     write_folder(texts.classes, "classes", "classification");
     write_lines(texts.classes / "train.jsonl", labelled(random, 48));
     write_lines(texts.classes / "test.jsonl", labelled(random, 30));
+    write_folder(texts.found, "found", "retrieval");
+    RandomStream of_documents(7, "matrix documents");
+    write_retrieval(of_documents, texts.found);
     for (int i = 0; i < 9; ++i) texts.to_embed.push_back(sentence(random, 0, 96, 2 + static_cast<std::size_t>(i)));
     texts.to_embed.insert(texts.to_embed.end(), {"", words()[5], sentence(random, 0, 96, 60)});
     return texts;

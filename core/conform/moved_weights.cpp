@@ -19,8 +19,6 @@ float moved(float value, Rounding rounding, bool up) {
     return std::nextafter(value, up ? HUGE_VALF : -HUGE_VALF);
 }
 
-bool is_float(DType type) { return type == DType::f32 || type == DType::f16 || type == DType::bf16 || type == DType::f64; }
-
 /// What a file of weights holds as float32: a move by one in float32's last place is none in half precision.
 void write_moved(const fs::path& from, const fs::path& to, Rounding rounding, std::uint64_t draw) {
     const SafetensorsFile file(from);
@@ -44,6 +42,8 @@ void write_moved(const fs::path& from, const fs::path& to, Rounding rounding, st
 }
 
 }  // namespace
+
+bool is_float(DType type) { return type == DType::f32 || type == DType::f16 || type == DType::bf16 || type == DType::f64; }
 
 void copy_moved(const fs::path& from, const fs::path& to, Rounding rounding, std::uint64_t draw) {
     if (fs::exists(to)) return;

@@ -3,6 +3,8 @@
 #include <filesystem>
 #include <vector>
 
+#include "checkpoint/safetensors.h"
+
 namespace faceter::conform {
 
 namespace fs = std::filesystem;
@@ -13,6 +15,8 @@ constexpr double noise_factor = 8;
 
 /// What a number is rounded to while it is computed with.
 enum class Rounding { float32, bf16 };
+
+bool is_float(DType type);
 
 /// A copy `to` of the model folder `from` whose weights are in float32 and each moved, up or down by chance (the same chance every time
 /// with one `draw`), by as much as a rounding may move them: float32: one in the last place; bf16: 2^-9 of the value. Nothing is done where

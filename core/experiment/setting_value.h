@@ -5,10 +5,13 @@
 
 namespace faceter {
 
-/// Whether a method's settings have a text, as in "placement=every_other"; never of one without '='.
+/// Whether a method's settings have a text or a switch's value, as in "placement=every_other" and "multi_task=true"; never of one without
+/// '='.
 inline bool has_value(const Json& method, std::string_view setting) {
     const std::size_t at = setting.find('=');
-    return at != std::string_view::npos && json_or<Json>(method, setting.substr(0, at), Json(), "method") == Json(setting.substr(at + 1));
+    if (at == std::string_view::npos) return false;
+    const Json value = json_or<Json>(method, setting.substr(0, at), Json(), "method");
+    return value == Json(setting.substr(at + 1)) || (value.is_boolean() && value.dump() == setting.substr(at + 1));
 }
 
 }  // namespace faceter

@@ -119,7 +119,7 @@ struct BlockedInfoNce : Function<BlockedInfoNce> {
                 for (View& view : views) view.gather_columns(block, mask);
             });
         over_blocks([&](const Rows& block, const at::Tensor& mask) {
-            if (mask.defined()) masked += mask.sum();
+            if (mask.defined()) masked += masks.false_negatives(mask, block.first);
             for (View& view : views) view.add(block, mask);
         });
         std::vector<at::Tensor> losses, gradients;

@@ -52,4 +52,12 @@ at::Tensor PairMasks::block(std::int64_t first, std::int64_t rows) const {
     return mask;
 }
 
+at::Tensor PairMasks::false_negatives(const at::Tensor& block, std::int64_t first) const {
+    if (!owners_.defined()) return block.sum();
+    const std::int64_t hard = owners_.size(0);
+    const at::Tensor queries = at::arange(first, first + block.size(0), owners_.options()).unsqueeze(1);
+    const at::Tensor own = block.narrow(1, columns_ - hard, hard) & (queries == owners_.unsqueeze(0));
+    return block.narrow(1, 0, columns_ - hard).sum() + own.sum();
+}
+
 }  // namespace faceter

@@ -14,6 +14,8 @@ class PairMasks {
     bool any() const { return texts_.rows.defined() || labels_.rows.defined() || owners_.defined(); }
     /// bool [rows, columns]: true where the logit of query first + i is to be left out. Its own document never is.
     at::Tensor block(std::int64_t first, std::int64_t rows) const;
+    /// How many of a block's entries are false negatives: hard negatives that count for other queries alone are left out without being any.
+    at::Tensor false_negatives(const at::Tensor& block, std::int64_t first) const;
 
   private:
     struct Hashes {

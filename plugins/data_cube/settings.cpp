@@ -1,7 +1,27 @@
+#include <utility>
+
 #include "experiment/manifest.h"
 
 namespace faceter {
 namespace {
+
+/// What counts under one value of another setting alone.
+void say_where_read(Schema& schema) {
+    constexpr std::pair<const char*, const char*> conditions[] = {{"annealing_steps", "solver=annealing"},
+                                                                  {"restarts", "solver=annealing"},
+                                                                  {"start_temperature", "solver=annealing"},
+                                                                  {"cooling", "solver=annealing"},
+                                                                  {"polish", "solver=annealing"},
+                                                                  {"solver", "task_level=true"},
+                                                                  {"queries_per_task", "task_level=true"},
+                                                                  {"noise_mask", "instance_level=true"},
+                                                                  {"noise_side", "instance_level=true"},
+                                                                  {"noise_quantile", "noise_mask=quantile"},
+                                                                  {"noise_threshold", "noise_mask=threshold"}};
+    for (const auto& [key, where] : conditions)
+        for (Field& field : schema.fields)
+            if (field.key == key) field.names_where = where;
+}
 
 Schema curriculum_schema() {
     Schema schema{"data_cube", "", {}};
@@ -70,6 +90,7 @@ Schema curriculum_schema() {
                     .above(0)
                     .optional()
                     .from("Data-CUBE, section 5.1 has 0.01"));
+    say_where_read(schema);
     return schema;
 }
 

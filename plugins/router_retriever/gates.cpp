@@ -95,6 +95,11 @@ class RouterRetriever final : public Variant {
             library.domains.push_back(
                 scored(make_domain(task.name, sets, library_examples(), context.seed), task, document_texts(sets), model, context));
         }
+        const bool of_several = std::any_of(gates.begin(), gates.end(), [](const PlannedGate& gate) { return gate.tasks.size() > 1; });
+        if (budget_ == Budget::min_per_set && !of_several && context.event)
+            context.event("warning", {{"message",
+                                       "variant.budget is min_per_set and had no effect: it is of multi-task gates, and none was "
+                                       "trained (multi_task, multi_task_curve)"}});
         if (context.phase) context.phase("build the router");
         RouterSettings wanted = router_;
         wanted.seed = context.seed;

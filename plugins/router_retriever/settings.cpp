@@ -5,7 +5,13 @@ namespace {
 
 constexpr std::size_t any_data = 0;  ///< TrainedAnyway::several: no task by name, but some examples of any
 
-/// Of the variant's router; the study varies them.
+/// Read of one router alone; the study varies them.
+Field of_router(const char* router, Field field) {
+    field.names_where = router;
+    return field;
+}
+
+/// Of the variant's router.
 std::vector<Field> router_fields() {
     return {
         choice("router", {"pilot", "expert_classifier", "classification_head", "dataset", "random", "fixed"}, "pilot",
@@ -18,24 +24,31 @@ std::vector<Field> router_fields() {
             .naming({"base", "<task>", "multi-task<several of task but single_gates><if multi_task>",
                      "multi-task of <parts of task but single_gates><if multi_task_curve>", "<task but single_gates> of <training_sizes>"},
                     "router=fixed"),
-        integer("clusters", 1, "Pilot embeddings of a domain and gate: k of k-means.")
-            .at_least(1)
-            .at_most(1000)
-            .from("RouterRetriever, Algorithm 1"),
-        choice("ties", {"margin", "drop"}, "margin",
-               "An instance for which several gates have the best nDCG@10 goes to the one with the largest margin of positive over best "
-               "negative, or makes no pilot.")
-            .from("paper-silent; the supplement drops them for classifier routers, as these do always"),
-        choice("pilot_similarity", {"cosine", "dot"}, "cosine", "Similarity of a query to pilots.").from("paper-silent"),
-        real("label_weight", 0,
-             "Share that the pilots of a gate's own domain have, whatever gate they are filed under, against the pilots filed under the "
-             "gate.")
-            .at_least(0)
-            .at_most(1)
-            .from("RouterRetriever, supplement: proposed, not tried"),
-        integer("dataset_samples", 100, "Training instances a domain that router: dataset looks among.")
-            .at_least(1)
-            .from("RouterRetriever, section Baselines"),
+        of_router("router=pilot", integer("clusters", 1, "Pilot embeddings of a domain and gate: k of k-means.")
+                                      .at_least(1)
+                                      .at_most(1000)
+                                      .from("RouterRetriever, Algorithm 1")),
+        of_router(
+            "router=pilot",
+            choice(
+                "ties", {"margin", "drop"}, "margin",
+                "An instance for which several gates have the best nDCG@10 goes to the one with the largest margin of positive over best "
+                "negative, or makes no pilot.")
+                .from("paper-silent; the supplement drops them for classifier routers, as these do always")),
+        of_router("router=pilot",
+                  choice("pilot_similarity", {"cosine", "dot"}, "cosine", "Similarity of a query to pilots.").from("paper-silent")),
+        of_router(
+            "router=pilot",
+            real(
+                "label_weight", 0,
+                "Share that the pilots of a gate's own domain have, whatever gate they are filed under, against the pilots filed under the "
+                "gate.")
+                .at_least(0)
+                .at_most(1)
+                .from("RouterRetriever, supplement: proposed, not tried")),
+        of_router("router=dataset", integer("dataset_samples", 100, "Training instances a domain that router: dataset looks among.")
+                                        .at_least(1)
+                                        .from("RouterRetriever, section Baselines")),
     };
 }
 

@@ -53,6 +53,12 @@ class TestConform : public QObject {
         QCOMPARE(columns_of(catalogue, {}).size(), std::size_t{1});
     }
 
+    void a_law_is_tried_with_those_that_it_needs() {
+        QCOMPARE(with_needed({"peers"}), (std::set<std::string>{"embed", "export", "peers"}));
+        QCOMPARE(with_needed({"company", "rerun"}), (std::set<std::string>{"company", "embed", "rerun"}));
+        QVERIFY(with_needed({}).empty());  // all
+    }
+
     void a_difference_is_relative_to_the_vector_and_never_small_where_a_number_is_missing() {
         const Embeddings a = Embeddings::of_json({{3.0, 4.0}, {0.0, 0.0}}), b = Embeddings::of_json({{3.0, 4.5}, {0.0, 0.0}});
         QCOMPARE(difference(a, a), 0.0);

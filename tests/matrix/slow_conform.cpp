@@ -21,6 +21,31 @@ class SlowConform : public QObject {
         QVERIFY(fs::exists(folder.path() / "kept/texts/pairs.jsonl"));
     }
 
+    void a_run_is_killed_behind_its_first_step_and_goes_on() {
+        const TemporaryDirectory folder;
+        const fs::path model = matrix::start_model(matrix::made_rows().front(), folder.path());
+        const Outcome outcome = faceter::testing::faceter({"conform", "--model", model.string(), "--method", "instruction", "--laws",
+                                                           "resume", "--keep", (folder.path() / "kept").string()});
+        QVERIFY2(outcome.code == 0, (outcome.out + outcome.err).c_str());
+        const fs::path runs = folder.path() / "kept" / (model.filename().string() + "-x-instruction") / "project/runs";
+        std::string resumed;
+        for (const fs::directory_entry& run : fs::directory_iterator(runs))
+            if (fs::exists(run.path() / "journal/2")) resumed = read_file(run.path() / "journal/1/rank-0.jsonl");
+        HAS(resumed, R"("event":"step")");
+    }
+
+    void a_law_that_compares_embeddings_is_tried_without_the_law_that_makes_them() {
+        const TemporaryDirectory folder;
+        const fs::path model = matrix::start_model(matrix::made_rows().front(), folder.path());
+        const Outcome outcome =
+            faceter::testing::faceter({"conform", "--model", model.string(), "--method", "dense", "--laws", "company,export", "--json"});
+        QVERIFY2(outcome.code == 0, (outcome.out + outcome.err).c_str());
+        QCOMPARE(parse_json(outcome.out, "faceter conform")["cells"][0]["held"].dump(),
+                 std::string(R"(["check","train","embed","company","export"])"));
+        const Outcome peers = faceter::testing::faceter({"conform", "--model", model.string(), "--laws", "peers"});
+        QCOMPARE(peers.code, 2);  // which nothing here would try
+    }
+
     void a_checkpoint_that_no_run_can_start_from_is_refused_by_every_variant() {
         const TemporaryDirectory folder;
         const fs::path model = matrix::start_model(matrix::made_rows().front(), folder.path());

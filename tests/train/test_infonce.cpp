@@ -71,20 +71,27 @@ class TestInfonce : public QObject {
         return batch;
     }
 
+    /// A hard negative that counts for another query alone.
+    static bool of_another(const PairEmbeddings& b, const InfoNceSettings& s, std::size_t i, std::size_t j) {
+        const std::size_t rows = b.document_texts.size();
+        return j >= rows && s.hard_negatives == InfoNceSettings::HardNegatives::own &&
+               b.negative_owner[j - rows] != static_cast<std::int64_t>(i);
+    }
+
     /// What the mask of row i, column j is, said for one pair.
     static bool left_out(const PairEmbeddings& b, const InfoNceSettings& s, std::size_t i, std::size_t j) {
         const std::size_t rows = b.document_texts.size();
         const bool hard = j >= rows, by_text = s.mask != InfoNceSettings::Mask::none;
         if (i == j) return false;
-        bool masked =
-            hard && s.hard_negatives == InfoNceSettings::HardNegatives::own && b.negative_owner[j - rows] != static_cast<std::int64_t>(i);
+        bool masked = of_another(b, s, i, j);
         if (by_text) masked |= b.document_texts[i] == (hard ? b.negative_texts[j - rows] : b.document_texts[j]);
         if (s.mask == InfoNceSettings::Mask::same_label && b.labels[i] != no_label)
             masked |= b.labels[i] == (hard ? b.negative_labels[j - rows] : b.labels[j]);
         return masked;
     }
 
-    /// The loss by its equation over the whole matrix of logits, with ATen's own gradients; and how many logits were left out.
+    /// The loss by its equation over the whole matrix of logits, with ATen's own gradients; and how many logits were left out as false
+    /// negatives.
     static std::pair<at::Tensor, double> unblocked(const PairEmbeddings& b, const InfoNceSettings& s, std::int64_t dim) {
         const auto scaled = [&](const at::Tensor& x) {
             const at::Tensor prefix = x.narrow(1, 0, dim);
@@ -94,15 +101,19 @@ class TestInfonce : public QObject {
         const at::Tensor documents = hard ? at::cat({b.documents, b.negatives}) : b.documents;
         at::Tensor logits = at::matmul(scaled(b.queries), scaled(documents).t()) / b.temperature;
         const at::Tensor mask = at::zeros(logits.sizes(), at::kBool);
-        for (std::int64_t i = 0; i < logits.size(0); ++i)
-            for (std::int64_t j = 0; j < logits.size(1); ++j)
-                mask[i][j] = left_out(b, s, static_cast<std::size_t>(i), static_cast<std::size_t>(j));
+        double false_negatives = 0;
+        for (std::size_t i = 0; i < static_cast<std::size_t>(logits.size(0)); ++i)
+            for (std::size_t j = 0; j < static_cast<std::size_t>(logits.size(1)); ++j) {
+                const bool out = left_out(b, s, i, j);
+                mask[static_cast<std::int64_t>(i)][static_cast<std::int64_t>(j)] = out;
+                false_negatives += out && !of_another(b, s, i, j);
+            }
         logits = logits.masked_fill(mask, -std::numeric_limits<double>::infinity());
         const at::Tensor keep =
             b.keep.empty() ? at::ones({11}, at::kDouble) : at::tensor(at::ArrayRef<std::int64_t>(b.keep)).to(at::kDouble);
         const auto mean = [&](const at::Tensor& x) { return ((x.logsumexp(1) - x.narrow(1, 0, 11).diagonal()) * keep).sum() / keep.sum(); };
         const at::Tensor one_way = mean(logits);
-        return {s.symmetric ? (one_way + mean(logits.narrow(1, 0, 11).t())) / 2 : one_way, mask.sum().item<double>()};
+        return {s.symmetric ? (one_way + mean(logits.narrow(1, 0, 11).t())) / 2 : one_way, false_negatives};
     }
 
     static std::vector<at::Tensor> gradients_of(const at::Tensor& loss, const PairEmbeddings& batch) {

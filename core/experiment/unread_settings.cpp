@@ -1,0 +1,132 @@
+#include "experiment/unread_settings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "common/printable.h"
+#include "common/strings.h"
+#include "experiment/recipes.h"
+#include "experiment/resolve.h"
+#include "experiment/setting_value.h"
+#include "settings/check.h"
+#include "settings/core_settings.h"
+
+namespace faceter {
+namespace {
+
+std::string shown(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
+
+/// Of all runs of an experiment.
+class Settings {
+  public:
+    explicit Settings(const Catalogue& catalogue) : catalogue_(catalogue) {}
+
+    void add(const ResolvedRun& run) {
+        method(run, ExtensionKind::variant, run.settings.at("variant"), "variants." + run.variant);
+        for (const Json& recipe : recipes_of(run.settings)) {
+            const auto stage = json_or<std::string>(recipe, "name", "", "stages");
+            const auto place = [&](const std::string& part) {  // what a stage has from the experiment is the experiment's
+                const bool own = !stage.empty() && recipe.at(part) != json_or<Json>(run.settings, part, Json(), "settings");
+                return (own ? fmt::format("stage {}: ", faceter::quoted(stage)) : "") + part;
+            };
+            method(run, ExtensionKind::curriculum, recipe.at("curriculum"), place("curriculum"));
+            method(run, ExtensionKind::objective, recipe.at("objective"), place("objective"));
+            weights(run.settings.at("tasks"), recipe);
+            if (run.settings.at("sample_limit") == 0) training(recipe, place("training"), place("objective"));  // --smoke has few steps
+            if (recipe.at("mine").is_object()) mining(recipe.at("mine"), fmt::format("stage {}: mine", faceter::quoted(stage)));
+        }
+    }
+
+    std::vector<std::string> unread() const {
+        std::vector<std::string> remarks;
+        for (const auto& [place, remark] : remarks_)
+            if (!read_.contains(place)) remarks.push_back(place + " " + remark);
+        return remarks;
+    }
+
+  private:
+    void note(const std::string& place, bool is_read, const std::string& remark) {
+        remarks_.try_emplace(place, remark);
+        if (is_read) read_.insert(place);
+    }
+
+    /// By an analysis of the method's own plugin, which may vary what the run itself does not read.
+    bool is_analysed(const ResolvedRun& run, const std::string& plugin) const {
+        const Json analyses = json_or<Json>(run.settings, "analyses", Json::array(), "settings");
+        return std::any_of(analyses.begin(), analyses.end(), [&](const Json& analysis) {
+            const Catalogue::Entry* entry = catalogue_.find(ExtensionKind::analysis, analysis.at("method").get<std::string>());
+            return entry && entry->plugin == plugin;
+        });
+    }
+
+    void method(const ResolvedRun& run, ExtensionKind kind, const Json& settings, const std::string& where) {
+        const Catalogue::Entry* entry = catalogue_.find(kind, json_or<std::string>(settings, "method", "", "settings"));
+        for (const Field& field : entry ? entry->extension.schema.fields : std::vector<Field>()) {
+            if (field.names_where.empty() || !settings.contains(field.key) || settings.at(field.key) == field.default_value) continue;
+            const std::size_t at = field.names_where.find('=');
+            const std::string other = field.names_where.substr(0, at), value = field.names_where.substr(at + 1);
+            note(where + "." + field.key, has_value(settings, field.names_where) || is_analysed(run, entry->plugin),
+                 fmt::format("is {}, and nothing reads it: it counts where {} is {}, which is {}", shown(settings.at(field.key)), other,
+                             value, shown(json_or<Json>(settings, other, Json(), where))));
+        }
+    }
+
+    void weights(const Json& tasks, const Json& recipe) {
+        const auto curriculum = json_at<std::string>(recipe.at("curriculum"), "method", "curriculum");
+        for (const auto& [name, task] : tasks.items())
+            if (const auto weight = json_or<double>(task, "weight", 1, "task"); weight != 1 && trains(recipe, name))
+                note(fmt::format("tasks.{}.weight", name), curriculum == "task_aware",
+                     fmt::format("is {}, and nothing reads it: curriculum {} draws no batches by weight{}", weight, curriculum,
+                                 weight > 0 ? "" : ", and trains on the task's data; to keep them out, name the other tasks in a stage"));
+    }
+
+    void training(const Json& recipe, const std::string& where, const std::string& objective) {
+        const Json all = training_of(recipe);
+        const auto number = [&](const char* key) { return json_or<std::int64_t>(all, key, 0, "training"); };
+        const std::int64_t steps = number("steps"), every = number("evaluate_every_steps"), warmup = number("warmup_steps"),
+                           chunk = gradient_cache_chunk_of(recipe.at("objective")), batch = number("batch_size");
+        if (steps > 0 && every > 0)
+            note(where + ".evaluate_every_steps", every <= steps,
+                 fmt::format("is {} of {} steps: nothing is scored during training{}", every, steps,
+                             all.at("early_stopping").is_object() ? ", and early_stopping has no effect" : ""));
+        if (steps > 0 && warmup > 0)
+            note(where + ".warmup_steps", warmup <= steps,
+                 fmt::format("is {} of {} steps: the learning rate is never that of learning_rate", warmup, steps));
+        if (chunk > 0)
+            note(objective + ".gradient_cache_chunk", chunk < batch,
+                 fmt::format("is {}, and batches have {} pairs: it spares no memory", chunk, batch));
+    }
+
+    void mining(const Json& mine, const std::string& where) {
+        static const Schema schema = *stage_schema().find("mine")->section;
+        const Json all = filled_in(schema, mine);
+        const auto negatives = json_at<std::int64_t>(all, "negatives", "mine"), depth = json_at<std::int64_t>(all, "depth", "mine");
+        if (!json_at<bool>(all, "filter_given", "mine"))
+            return note(where + ".negatives", negatives <= depth,
+                        fmt::format("is {}, and only {} documents are looked at (depth)", negatives, depth));
+        for (const char* key : {"negatives", "depth"})
+            if (all.at(key) != schema.find(key)->default_value)
+                note(where + "." + key, false,
+                     fmt::format("is {}, and nothing reads it: with filter_given nothing is mined", all.at(key).dump()));
+    }
+
+    const Catalogue& catalogue_;
+    std::map<std::string, std::string> remarks_;  ///< by the setting's place
+    std::set<std::string> read_;
+};
+
+}  // namespace
+
+std::vector<std::string> unread_settings(const Experiment& experiment, const Catalogue& catalogue) {
+    Settings settings(catalogue);
+    for (const ResolvedRun& run : experiment.runs())
+        if (run.variant != start_variant) settings.add(run);
+    std::vector<std::string> remarks = settings.unread();
+    for (std::string& remark : remarks) remark = experiment.file().string() + ": " + remark;
+    return remarks;
+}
+
+}  // namespace faceter

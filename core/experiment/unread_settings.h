@@ -1,0 +1,14 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "experiment/catalogue.h"
+#include "experiment/experiment.h"
+
+namespace faceter {
+
+/// What is worth a warning: settings that are not as by default and change nothing, because another setting stands in their way, in every
+/// run of the experiment that has them. A sweep may hold both against each other.
+std::vector<std::string> unread_settings(const Experiment& experiment, const Catalogue& catalogue);
+
+}  // namespace faceter

@@ -1,0 +1,94 @@
+#include "experiment/unread_settings.h"
+
+#include "support/sample_runs.h"
+#include "support/test.h"
+
+using namespace faceter;
+using namespace faceter::testing;
+
+namespace {
+
+Field read_where(const char* condition, Field field) {
+    field.names_where = condition;
+    return field;
+}
+
+Catalogue catalogue() {
+    Catalogue made = sample_catalogue();
+    const Schema schema{
+        "routed",
+        "",
+        {choice("router", {"pilot", "fixed"}, "pilot", "Which."), boolean("many", true, "Whether."),
+         read_where("router=pilot", integer("clusters", 1, "How many.")), read_where("many=true", integer("size", 2, "How large."))}};
+    made.add(ExtensionKind::variant, {"routed", "", schema}, "demo");
+    made.add(ExtensionKind::analysis, {"routed_study", "", {"routed_study", "", {}}}, "demo");
+    return made;
+}
+
+std::vector<std::string> remarks(const std::string& variant, const std::string& rest = "", const std::string& weight = "1") {
+    const Catalogue known = catalogue();
+    const std::string text =
+        "name: x\ntasks:\n  a:\n    type: retrieval\n    weight: " + weight +
+        "\n    train: [{source: file, path: a.tsv}]\n  b:\n    type: retrieval\n    train: [{source: file, path: b.tsv}]\n" +
+        "variants: {V: {" + variant + "}}\n" + rest;
+    return unread_settings(Experiment::parse(text, "/base/x.yaml", known), known);
+}
+
+bool tells(const std::vector<std::string>& told, const std::string& what) {
+    return told.size() == 1 && told[0].starts_with("/base/x.yaml: ") && told[0].find(what) != std::string::npos;
+}
+
+const std::string dense = "method: dense";
+
+}  // namespace
+
+/// Settings that another one makes useless.
+class TestUnreadSettings : public QObject {
+    Q_OBJECT
+  private Q_SLOTS:
+    void nothing_is_said_of_what_is_read_or_as_by_default() {
+        QVERIFY(remarks("method: routed, clusters: 3, size: 5").empty());
+        QVERIFY(remarks("method: routed, router: fixed, many: false").empty());
+        QVERIFY(remarks(dense, "training: {steps: 10, warmup_steps: 10, evaluate_every_steps: 10}\n", "2").empty());
+    }
+    void a_setting_that_counts_under_another_choice_is_told() {
+        QVERIFY(tells(remarks("method: routed, router: fixed, clusters: 3"),
+                      "variants.V.clusters is 3, and nothing reads it: it counts where router is pilot, which is fixed"));
+        QVERIFY(tells(remarks("method: routed, many: false, size: 3"), "it counts where many is true, which is false"));
+    }
+    void a_sweep_or_an_analysis_of_the_method_reads_it() {
+        QVERIFY(remarks("method: routed, clusters: 3", "sweep: {variants.V.router: [pilot, fixed]}\n").empty());
+        QVERIFY(remarks("method: routed, router: fixed, clusters: 3", "analyses: [{method: routed_study}]\n").empty());
+    }
+    void steps_that_are_too_few_are_told() {
+        const auto scored = remarks(dense,
+                                    "training: {steps: 10, evaluate_every_steps: 11, early_stopping: {patience: 1}}\n"
+                                    "evaluation: {datasets: [{name: s, source: folder, path: /base/s}]}\n");
+        QVERIFY(
+            tells(scored,
+                  "training.evaluate_every_steps is 11 of 10 steps: nothing is scored during training, and early_stopping has no effect"));
+        QVERIFY(tells(remarks(dense, "training: {steps: 10, warmup_steps: 11}\n"), "training.warmup_steps is 11 of 10 steps"));
+        QVERIFY(remarks(dense, "training: {steps: 10, warmup_steps: 11}\nsweep: {training.steps: [10, 20]}\n").empty());
+    }
+    void chunks_as_large_as_a_batch_are_told() {
+        QVERIFY(tells(remarks(dense, "objective: {method: infonce, gradient_cache_chunk: 32}\ntraining: {batch_size: 32}\n"),
+                      "objective.gradient_cache_chunk is 32, and batches have 32 pairs"));
+    }
+    void a_weight_under_a_curriculum_that_draws_by_none_is_told() {
+        QVERIFY(tells(
+            remarks(dense, "curriculum: {method: static}\n", "0"),
+            "tasks.a.weight is 0, and nothing reads it: curriculum static draws no batches by weight, and trains on the task's data"));
+        QVERIFY(remarks(dense, "", "0").empty());
+        const std::string stages = "curriculum: {method: static}\nstages: [{name: one, tasks: [b]}]\n";
+        QVERIFY(remarks(dense, stages, "0").empty());
+    }
+    void mining_that_looks_at_too_few_documents_is_told() {
+        const auto stage = [](const std::string& mine) { return "stages: [{name: one, mine: {" + mine + "}}]\n"; };
+        QVERIFY(tells(remarks(dense, stage("negatives: 20, depth: 10")), "mine.negatives is 20, and only 10 documents are looked at"));
+        QVERIFY(tells(remarks(dense, stage("filter_given: true, depth: 50")), "mine.depth is 50, and nothing reads it"));
+        QVERIFY(remarks(dense, stage("negatives: 5")).empty());
+    }
+};
+
+FACETER_TEST(TestUnreadSettings)
+#include "test_unread_settings.moc"
