@@ -226,7 +226,7 @@ class TestMerge : public QObject {
             return arguments;
         };
         QVERIFY(!weights_of(merged(with(experts, id(3)))).empty());
-        for (const std::size_t gone : {0, 2}) QCOMPARE(call({"delete", id(gone)}).code, 0);
+        for (const std::size_t gone : {std::size_t{0}, std::size_t{2}}) QCOMPARE(call({"delete", id(gone)}).code, 0);
         QVERIFY(!weights_of(merged(with(dense, id(1)))).empty());  // what is dense began as the start model
         std::vector<std::string> refused = with(experts, id(3));
         refused.insert(refused.begin(), "merge");
