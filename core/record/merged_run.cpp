@@ -84,6 +84,13 @@ void check_beginning(const RunDirectory& run) {
     check_beginning(RunDirectory(parent));
 }
 
+void check_experts(const RunDirectory& run) {
+    const auto description = ModelDescription::read(run.folder() / "model");
+    if (description && description->has_task_experts()) return;
+    throw usage_error("{} (method {}) has no task experts, which --fold-experts averages; leave it out, or name a run of mote",
+                      run.info().shown_name(), run.info().method);
+}
+
 bool has_validation(const Json& settings) {
     for (const auto& [name, task] : settings.at("tasks").items())
         if (task.contains("validation") && !task.at("validation").empty()) return true;
@@ -114,6 +121,7 @@ RunInfo merged_run(const MergeRequest& request) {
         if (request.how == "task_arithmetic") check_beginning(run);
         folders.push_back(run.folder().string());
     }
+    if (request.fold_experts) check_experts(first);
     if (request.how == "soup" && !has_validation(whole_settings(first)))
         throw usage_error(
             "a greedy soup chooses by validation data, and {} has none; give its experiment tasks.*.validation, or use --how mean",

@@ -209,6 +209,7 @@ class TestMerge : public QObject {
         refused({id(0), id(2)}, "one shape");
         refused({id(4), id(5)}, "low-rank adapters");
         refused({id(0), "nobody"}, "nobody");
+        refused({id(0), "--fold-experts"}, "has no task experts, which --fold-experts averages");
         for (const char* name : {"start", "a/b", "v1.0"}) refused({id(0), id(1), "--name", name}, "cannot be a variant's name");
         QCOMPARE(Project(project_, false).run_ids(), before);
     }
