@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "checkpoint/tokenizer_folder.h"
 #include "commands.h"
 #include "common/json_text.h"
@@ -12,6 +14,24 @@
 
 namespace faceter::worker {
 namespace {
+
+std::string positions_of(const EncoderConfig& config) {
+    std::vector<std::string> kinds;
+    if (config.max_positions > 0) kinds.emplace_back("absolute");
+    if (config.rotary_dim > 0) kinds.emplace_back("rotary");
+    if (config.relative_buckets > 0) kinds.emplace_back("relative");
+    if (config.disentangled.span > 0) kinds.emplace_back("disentangled");
+    return kinds.empty() ? "none" : fmt::format("{}", fmt::join(kinds, " and "));
+}
+
+/// What a token sees: those before it alone, or both sides; in how many blocks no further than a window.
+Json describe_attention(const EncoderConfig& config) {
+    Json attention = {{"causal", config.reach.after == 0}, {"positions", positions_of(config)}};
+    const auto windows = std::count(config.local.begin(), config.local.end(), true);
+    attention["windowed_blocks"] = windows;
+    if (windows > 0) attention.update({{"tokens_before", config.local_reach.before}, {"tokens_after", config.local_reach.after}});
+    return attention;
+}
 
 Json describe_model(const EmbeddingModel& model, bool tensors) {
     const EncoderConfig& config = model.encoders.front()->config();
@@ -38,6 +58,8 @@ Json describe_model(const EmbeddingModel& model, bool tensors) {
                       {"heads", config.num_heads},
                       {"key_heads", config.num_key_heads},
                       {"head_dim", config.head_dim},
+                      {"intermediate_dim", config.intermediate_dim},
+                      {"attention", describe_attention(config)},
                       {"vocabulary", config.vocab_size},
                       {"max_length", model.max_length},
                       {"pooling", pooling_name(model.folder.pooling)},

@@ -73,7 +73,9 @@ EncoderConfig read_mpnet(const Json& config, std::string_view name, const Weight
     return c;
 }
 
-EncoderConfig read_distilbert(const Json& config, std::string_view name, const Weights&) {
+EncoderConfig read_distilbert(const Json& given, std::string_view name, const Weights&) {
+    const Json config =
+        under_own_names(given, {{"num_hidden_layers", "n_layers"}, {"hidden_size", "dim"}, {"num_attention_heads", "n_heads"}});
     EncoderConfig c;
     c.num_layers = size_member(config, "n_layers", name);
     c.hidden_dim = size_member(config, "dim", name);
@@ -110,7 +112,7 @@ const FamilyMembers bert_members(
                   "relative_attention_num_buckets"),
     distilbert_members({"distilbert"},
                        "n_layers dim n_heads hidden_dim vocab_size max_position_embeddings activation dropout attention_dropout "
-                       "sinusoidal_pos_embds qa_dropout seq_classif_dropout");
+                       "sinusoidal_pos_embds qa_dropout seq_classif_dropout num_hidden_layers hidden_size num_attention_heads");
 
 }  // namespace
 }  // namespace faceter

@@ -8,7 +8,10 @@
 namespace faceter {
 namespace {
 
-EncoderConfig read_t5(const Json& config, std::string_view name, const Weights&) {
+EncoderConfig read_t5(const Json& given, std::string_view name, const Weights&) {
+    const Json config = under_own_names(
+        given,
+        {{"num_hidden_layers", "num_layers"}, {"hidden_size", "d_model"}, {"num_attention_heads", "num_heads"}, {"head_dim", "d_kv"}});
     EncoderConfig c;
     c.num_layers = size_member(config, "num_layers", name);
     c.hidden_dim = size_member(config, "d_model", name);
@@ -59,7 +62,7 @@ const BackboneFamily t5("t5", read_t5), mt5("mt5", read_t5);
 const FamilyMembers members({"t5", "mt5"},
                             "num_layers num_decoder_layers d_model num_heads d_kv d_ff vocab_size layer_norm_epsilon feed_forward_proj "
                             "relative_attention_num_buckets relative_attention_max_distance dropout_rate n_positions is_gated_act "
-                            "dense_act_fn scale_decoder_outputs");
+                            "dense_act_fn scale_decoder_outputs num_hidden_layers hidden_size num_attention_heads head_dim");
 
 }  // namespace
 }  // namespace faceter

@@ -145,6 +145,13 @@ std::vector<std::string> unknown_members(const Json& config, const std::string& 
     return unknown;
 }
 
+Json under_own_names(const Json& config, std::initializer_list<std::pair<const char*, const char*>> names) {
+    Json own = config;
+    for (const auto& [shared, name] : names)
+        if (config.contains(shared) && !config.at(shared).is_null()) own[name] = config.at(shared);
+    return own;
+}
+
 std::string nearest_family(const Json& config, const std::string& type, const std::vector<std::string>& known) {
     if (const auto by_name = nearest(type, known)) return *by_name;
     constexpr std::size_t telling = 4;  // as many letters of a name in common: "qwen3_moe" is near qwen3, as "bidirectional_qwen3" is

@@ -2,6 +2,7 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "checkpoint/encoder_config.h"
@@ -25,6 +26,10 @@ void refuse_rotary_without_kinds(const Json& config, std::string_view name);
 
 /// The members of a configuration that are neither the family's nor of no account to an encoder, in order.
 std::vector<std::string> unknown_members(const Json& config, const std::string& type);
+
+/// Members under the names that a family has for them, where the configuration has those that most families share, such as hidden_size for
+/// dim: transformers takes either, and the shared one where both stand. Pairs of a shared name and the family's own.
+Json under_own_names(const Json& config, std::initializer_list<std::pair<const char*, const char*>> names);
 
 /// Of a configuration whose type is not known: the nearest of `known`, by its name or else by its members; empty where none is near.
 std::string nearest_family(const Json& config, const std::string& type, const std::vector<std::string>& known);

@@ -122,8 +122,9 @@ bool is_needed(std::string_view name) {
                                                  "config_sentence_transformers.json",
                                                  "model.safetensors.index.json",
                                                  "adapter_config.json"};
+    const bool card = name == "README.md";  // whose licence is told
     const bool weights = file.ends_with(".safetensors") && (file.starts_with("model") || file.starts_with("adapter_model"));
-    return weights || is_tokenizer_file(file) || std::find(std::begin(names), std::end(names), file) != std::end(names);
+    return card || weights || is_tokenizer_file(file) || std::find(std::begin(names), std::end(names), file) != std::end(names);
 }
 
 }  // namespace

@@ -174,11 +174,8 @@ class Resolver {
             return problem(variants,
                            fmt::format("variants is {}; expected a map such as {{IC: {{method: instruction}}}}", variants->kind_name()));
         for (const auto& entry : variants->entries) {
-            if (entry.key == start_variant || entry.key.empty() || entry.key.size() > 100 ||
-                entry.key.find_first_of("./") != std::string::npos)
-                problems_.add({file_.string(), entry.line, entry.column},
-                              fmt::format("{} cannot be a variant's name ('start' is the untrained model; '.' and '/' have a meaning)",
-                                          faceter::quoted(entry.key)));
+            if (const std::string wrong = wrong_in_variant_name(entry.key); !wrong.empty())
+                problems_.add({file_.string(), entry.line, entry.column}, wrong);
             settings_["variants"][entry.key] = method(ExtensionKind::variant, &entry.value, "variants." + entry.key, "");
         }
     }
@@ -561,6 +558,13 @@ class Resolver {
 };
 
 }  // namespace
+
+std::string wrong_in_variant_name(const std::string& name) {
+    constexpr std::size_t longest = 100;
+    const bool good = name != start_variant && !name.empty() && name.size() <= longest && name.find_first_of("./") == std::string::npos;
+    if (good) return "";
+    return fmt::format("{} cannot be a variant's name ('start' is the untrained model; '.' and '/' have a meaning)", faceter::quoted(name));
+}
 
 Json resolve_experiment(const YamlNode& root, const fs::path& file, const Catalogue& catalogue, Problems& problems, FoundModels& found) {
     return Resolver(root, file, catalogue, problems, found).resolve();

@@ -10,6 +10,9 @@ namespace faceter {
 /// Name of the untrained start model's run, as variant and as method.
 inline constexpr const char* start_variant = "start";
 
+/// What is wrong with the name of a variant; empty: nothing.
+std::string wrong_in_variant_name(const std::string& name);
+
 /// Folders by the names that an experiment's models and teachers have in its file; empty where the name stays. Each is looked for once,
 /// however many points a sweep has.
 using FoundModels = std::unordered_map<std::string, std::string>;

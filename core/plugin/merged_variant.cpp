@@ -11,6 +11,7 @@
 #include "eval/tasks.h"
 #include "model/model_shape.h"
 #include "plugin/run_model.h"
+#include "record/merged_run.h"
 
 namespace faceter {
 namespace {
@@ -97,17 +98,18 @@ class Merged final : public Variant {
         return values_of(*model);
     }
 
-    /// What the run's variant began from, in the form of what it left: for task experts, copies of the dense blocks; for a merged run, what
-    /// its parents began from.
+    /// What the run's variant began from, in the form of what it left: for task experts, copies of the dense blocks; for a merged run that
+    /// has these, what its parents began from.
     static std::unique_ptr<EmbeddingModel> start_model_of(const RunDirectory& run) {
         const Json settings = run.settings();
+        auto start = open_start_model(settings);
         if (settings.at("variant").at("method") == "merged") {
+            if (have_one_shape(*start, *open_run_model(run))) return start;
             const Merged merged(settings.at("variant"));
-            auto start = start_model_of(RunDirectory(merged.runs_.front()));
+            start = start_model_of(RunDirectory(first_parent_of(run)));
             if (merged.fold_experts_) fold(*start);
             return start;
         }
-        auto start = open_start_model(settings);
         const auto variant = variant_of(settings);
         variant->prepare(*start);
         if (!have_one_shape(*start, *open_run_model(run))) variant->finish(*start, unheard());  // averaged, though untrained

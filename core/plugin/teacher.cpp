@@ -2,16 +2,25 @@
 
 #include "eval/group_embedding.h"
 #include "model/ops.h"
+#include "model/task_adapters.h"
 #include "plugin/run_model.h"
 
 namespace faceter {
 namespace {
 
+/// By the names in use: the folder's prompt for queries or documents, with the adapter that a release has for them.
 Route prompted_route(const EmbeddingModel& model, Role role) {
-    const bool document = role == Role::document;
-    for (const char* name :
-         {document ? "document" : "query", document ? "passage" : "search_query", document ? "search_document" : "query"})
-        if (const auto found = model.folder.prompts.find(name); found != model.folder.prompts.end()) return {found->second};
+    static const std::vector<std::string> of_queries = {"query", "search_query", "retrieval.query"},
+                                          of_documents = {"document", "passage", "search_document", "corpus", "retrieval.passage"};
+    for (const std::string& name : role == Role::document ? of_documents : of_queries) {
+        const auto prompt = model.folder.prompts.find(name);
+        const auto adapter = model.folder.description ? std::nullopt : find_task_adapter(model, name);
+        if (prompt == model.folder.prompts.end() && !adapter) continue;
+        Route route;
+        if (prompt != model.folder.prompts.end()) route.instruction = prompt->second;
+        if (adapter) route.path = Path::of_adapter(static_cast<int>(*adapter));
+        return route;
+    }
     return {};
 }
 

@@ -5,6 +5,7 @@
 #include "checkpoint/model_description.h"
 #include "checkpoint/safetensors.h"
 #include "common/error.h"
+#include "experiment/resolve.h"
 #include "record/whole_settings.h"
 
 namespace faceter {
@@ -70,6 +71,26 @@ void check_beside(const RunDirectory& run, const RunDirectory& first) {
                               run.info().shown_name(), first.info().shown_name(), task);
 }
 
+/// Task arithmetic on a merged run whose form is not its start model's goes back to what its parents began from.
+void check_beginning(const RunDirectory& run) {
+    const auto description = ModelDescription::read(run.folder() / "model");
+    if (run.info().method != "merged" || !description || description->is_plain()) return;
+    const fs::path parent = first_parent_of(run);
+    if (!fs::exists(parent / "run.json"))
+        throw usage_error(
+            "{} was merged from {}, which is no longer there: what its experts began from is not known; take that run back from the trash "
+            "(faceter restore), or use --how mean",
+            run.info().shown_name(), parent.string());
+    check_beginning(RunDirectory(parent));
+}
+
+void check_experts(const RunDirectory& run) {
+    const auto description = ModelDescription::read(run.folder() / "model");
+    if (description && description->has_task_experts()) return;
+    throw usage_error("{} (method {}) has no task experts, which --fold-experts averages; leave it out, or name a run of mote",
+                      run.info().shown_name(), run.info().method);
+}
+
 bool has_validation(const Json& settings) {
     for (const auto& [name, task] : settings.at("tasks").items())
         if (task.contains("validation") && !task.at("validation").empty()) return true;
@@ -78,7 +99,18 @@ bool has_validation(const Json& settings) {
 
 }  // namespace
 
+fs::path first_parent_of(const RunDirectory& merged) {
+    const std::string name = (merged.folder() / "run.json").string() + ": settings: variant";
+    const auto parents = json_at<std::vector<std::string>>(merged.settings().at("variant"), "runs", name);
+    if (parents.empty()) throw data_error("{}: runs is empty; the runs that were merged were expected", name);
+    const fs::path recorded = parents.front();
+    const fs::path beside = merged.folder().parent_path() / recorded.filename();  // where the project was moved or copied
+    return !fs::exists(recorded / "run.json") && fs::exists(beside / "run.json") ? beside : recorded;
+}
+
 RunInfo merged_run(const MergeRequest& request) {
+    if (const std::string wrong = request.name.empty() ? "" : wrong_in_variant_name(request.name); !wrong.empty())
+        throw usage_error("--name: {}", wrong);
     if (request.parents.empty() || (request.parents.size() < 2 && !request.fold_experts))
         throw usage_error("a merge takes two runs or more; one alone only with --fold-experts");
     const RunDirectory& first = request.parents.front();
@@ -86,8 +118,10 @@ RunInfo merged_run(const MergeRequest& request) {
     for (const RunDirectory& run : request.parents) {
         check_parent(run);
         if (run.folder() != first.folder()) check_beside(run, first);
+        if (request.how == "task_arithmetic") check_beginning(run);
         folders.push_back(run.folder().string());
     }
+    if (request.fold_experts) check_experts(first);
     if (request.how == "soup" && !has_validation(whole_settings(first)))
         throw usage_error(
             "a greedy soup chooses by validation data, and {} has none; give its experiment tasks.*.validation, or use --how mean",

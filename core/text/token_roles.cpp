@@ -58,6 +58,17 @@ void take_tokens(const JsonElement& config, TokenRoles& roles) {
     roles.eos_token = token_content(config, "eos_token", roles.eos_token);
 }
 
+/// Whether a release names code of its own for its tokenizer.
+bool names_own_code(const JsonElement& config, std::string_view code) {
+    JsonElement map, named;
+    simdjson::dom::array classes;
+    if (!find_member(config, "auto_map", map) || !map.is_object() || !find_member(map, "AutoTokenizer", named) || named.get(classes))
+        return false;
+    std::string_view text;
+    return std::any_of(classes.begin(), classes.end(),
+                       [&](const JsonElement one) { return !one.get(text) && text.find(code) != std::string_view::npos; });
+}
+
 /// The roles of transformers, in its order.
 constexpr std::array<std::string_view, 7> special_keys = {"bos_token", "eos_token", "unk_token", "sep_token",
                                                           "pad_token", "cls_token", "mask_token"};
@@ -195,6 +206,7 @@ TokenRoles read_token_roles(const std::filesystem::path& folder) {
         if (find_member(config, "truncation_side", member)) roles.truncate_left = member_text(config, "truncation_side", name) == "left";
         if (find_member(config, "add_bos_token", member)) roles.add_bos_token = member_or(config, "add_bos_token", true, name);
         if (find_member(config, "add_eos_token", member)) roles.add_eos_token = member_or(config, "add_eos_token", false, name);
+        roles.own_code_adds_ends = names_own_code(config, "tokenization_qwen.Qwen2Tokenizer");
         if (find_member(config, "extra_ids", member)) {
             const std::int64_t extra_ids = member_or(config, "extra_ids", std::int64_t{0}, name);
             if (extra_ids < 0 || extra_ids > 100'000)

@@ -19,6 +19,7 @@ struct TokenRoles {
     std::optional<bool> truncate_left;  ///< nothing where no file says it
     bool add_prefix_space = false;
     std::optional<bool> add_bos_token, add_eos_token;
+    bool own_code_adds_ends = false;       ///< gte-Qwen2's release: its own code puts there what these two ask for
     std::optional<std::size_t> extra_ids;  ///< T5's sentinels
 };
 

@@ -18,7 +18,7 @@ namespace ondemand = simdjson::ondemand;
 
 bool has_ends_of_its_own(const TokenRoles& roles) {
     const auto is = [&](std::string_view part) { return roles.tokenizer_class.find(part) != std::string::npos; };
-    return is("Llama") || is("Gemma");
+    return is("Llama") || is("Gemma") || roles.own_code_adds_ends;
 }
 
 std::int32_t id_of(const PipelineSettings& settings, const std::string& token, std::string_view name) {

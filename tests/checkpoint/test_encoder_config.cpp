@@ -457,6 +457,17 @@ class TestEncoderConfig : public QObject {
         QVERIFY(read(json, {{"model_type", "mt5"}}).gated && !read(json, {{"model_type", "t5"}}).gated);
     }
 
+    void sizes_may_stand_under_the_names_of_most_families_where_a_family_has_names_of_its_own() {
+        const Json shared = {{"num_hidden_layers", 2}, {"hidden_size", 24}, {"num_attention_heads", 3}, {"vocab_size", 100}};
+        const auto is_read = [](const EncoderConfig& c, std::int64_t head_dim) {
+            return c.num_layers == 2 && c.hidden_dim == 24 && c.num_heads == 3 && c.head_dim == head_dim && c.remarks.empty();
+        };
+        QVERIFY(is_read(read(shared, {{"model_type", "distilbert"}, {"hidden_dim", 40}}), 8));
+        QVERIFY(is_read(read(shared, {{"model_type", "distilbert"}, {"hidden_dim", 40}, {"n_layers", 6}, {"dim", 48}}), 8));
+        for (const char* type : {"t5", "mt5"}) QVERIFY(is_read(read(shared, {{"model_type", type}, {"head_dim", 10}, {"d_ff", 40}}), 10));
+        EXPECT_ERROR(read(shared, {{"model_type", "distilbert"}, {"num_attention_heads", nullptr}}), "'n_heads' is missing");
+    }
+
     void a_family_that_is_not_known_is_told_with_what_the_nearest_one_lacks() {
         Json json = decoder("qwen3_moe");
         json.update({{"num_experts", 64}, {"moe_intermediate_size", 8}, {"norm_topk_prob", true}, {"use_cache", true}});

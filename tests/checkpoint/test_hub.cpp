@@ -25,7 +25,8 @@ class SmallHub {
     SmallHub() {
         files = {{"config.json", R"({"model_type": "bert", "hidden_size": 4})"},
                  {"tokenizer.json", "{}"},
-                 {"README.md", "not needed"},
+                 {"README.md", "---\nlicense: cc-by-nc-4.0\n---\n"},
+                 {"onnx/README.md", "not needed"},
                  {"pytorch_model.bin", "a pickle"},
                  {"onnx/model.onnx", "not needed"},
                  {"modules.json", R"([{"idx": 0, "path": "", "type": "sentence_transformers.models.Transformer"},
@@ -158,7 +159,8 @@ class TestHub : public QObject {
         QVERIFY(snapshot);
         check_whole(*snapshot);
         QCOMPARE(read_file(model_folder() / "refs/main"), commit);
-        for (const char* name : {"README.md", "pytorch_model.bin", "onnx"}) QVERIFY(!fs::exists(*snapshot / name));
+        for (const char* name : {"pytorch_model.bin", "onnx"}) QVERIFY(!fs::exists(*snapshot / name));
+        QCOMPARE(read_file(*snapshot / "README.md"), hub_->files.at("README.md"));
         QVERIFY(!fs::exists(folder_->path() / "escape.safetensors"));
         QVERIFY(ModelFolder::open(*snapshot).pooling == Pooling::cls);
     }

@@ -209,7 +209,31 @@ class TestMerge : public QObject {
         refused({id(0), id(2)}, "one shape");
         refused({id(4), id(5)}, "low-rank adapters");
         refused({id(0), "nobody"}, "nobody");
+        refused({id(0), "--fold-experts"}, "has no task experts, which --fold-experts averages");
+        for (const char* name : {"start", "a/b", "v1.0"}) refused({id(0), id(1), "--name", name}, "cannot be a variant's name");
         QCOMPARE(Project(project_, false).run_ids(), before);
+    }
+
+    void task_arithmetic_on_merged_runs_finds_what_they_began_from_where_the_project_was_moved() {
+        NEED_SHARED();
+        const std::vector<std::string> arithmetic = {"--how", "task_arithmetic", "--weight", "0.5"};
+        const std::string dense = merged({id(0), id(1)}).info().id, experts = merged({id(2), id(3)}).info().id;
+        const std::string moved = (folder_.path() / "moved").string();
+        fs::rename(project_, moved);
+        project_ = moved;
+        const auto with = [&](const std::string& one, const std::string& other) {
+            std::vector<std::string> arguments = {one, other};
+            arguments.insert(arguments.end(), arithmetic.begin(), arithmetic.end());
+            return arguments;
+        };
+        QVERIFY(!weights_of(merged(with(experts, id(3)))).empty());
+        for (const std::size_t gone : {std::size_t{0}, std::size_t{2}}) QCOMPARE(call({"delete", id(gone)}).code, 0);
+        QVERIFY(!weights_of(merged(with(dense, id(1)))).empty());  // what is dense began as the start model
+        std::vector<std::string> refused = with(experts, id(3));
+        refused.insert(refused.begin(), "merge");
+        const Outcome outcome = call(refused);
+        QCOMPARE(outcome.code, 2);
+        HAS(outcome.err, "which is no longer there");
     }
 };
 

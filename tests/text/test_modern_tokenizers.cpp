@@ -86,6 +86,26 @@ class TestModernTokenizers : public QObject {
         QCOMPARE(asked.load()->fingerprint(), fingerprint);
     }
 
+    /// tokenization_qwen.py, update_post_processor; its tokenizer.json has a ByteLevel alone.
+    void the_end_that_the_code_of_gte_qwen2_puts_there_is_put_there() {
+        NEED_SHARED();
+        const fs::path qwen = shared_folder() / "fixtures/qwen3_embedding";
+        Json json = read_json(qwen / "tokenizer.json");
+        json["post_processor"] = {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", false}, {"use_regex", false}};
+        TokenizerFolder release(json);
+        Json config = {{"tokenizer_class", "Qwen2Tokenizer"}, {"eos_token", "<|endoftext|>"}, {"add_eos_token", true}};
+        release.write("tokenizer_config.json", config.dump());
+        const Ids without = encode(*release.load(), "two words");
+        config["auto_map"]["AutoTokenizer"] = Json::array({"tokenization_qwen.Qwen2Tokenizer", "org/name--tokenization_qwen.Qwen2TokenizerFast"});
+        release.write("tokenizer_config.json", config.dump());
+        Ids wanted = encode(*load_tokenizer(qwen), "two words");  // whose template has the end
+        QCOMPARE(encode(*release.load(), "two words"), wanted);
+        wanted.pop_back();
+        QCOMPARE(without, wanted);
+        const TokenizerFolder written(Json::parse(tokenizer_json_with_ends(release.path())));
+        QCOMPARE(encode(*written.load(), "two words"), encode(*release.load(), "two words"));
+    }
+
     void truncated_texts_of_the_model_fixtures_have_the_ids_of_hugging_face_data() {
         QTest::addColumn<QString>("model");
         for (const char* model : {"qwen3_embedding", "qwen3_bidirectional", "embedding_gemma", "eurobert", "mistral", "gte",

@@ -10,6 +10,7 @@
 #include "data/sources.h"
 #include "eval/embedder.h"
 #include "eval/mining.h"
+#include "model/task_adapters.h"
 #include "support/checkout.h"
 #include "support/tensors.h"
 #include "support/test.h"
@@ -217,6 +218,27 @@ class TestMining : public QObject {
         QCOMPARE(scores_of(set, set.examples[0]).size(), std::size_t{3});
         QCOMPARE(scores_of(set, set.examples[1])[0], lines[1]["scores"][0].get<float>());
         QVERIFY(!fs::exists(output.string() + ".work"));
+    }
+    void a_release_scores_with_the_prompts_and_adapters_that_it_has_for_queries_and_documents() {
+        NEED_SHARED();
+        const fs::path release = shared_folder() / "fixtures/jina_embeddings_v3", triplets = folder_.path() / "for_jina.jsonl",
+                       output = folder_.path() / "by_jina.jsonl";
+        std::ofstream(triplets) << R"({"query": "a fast editor", "document": "This editor is fast"})"
+                                << "\n";
+        QVERIFY2(run({"score", "--model", release.c_str(), "--output", output.c_str(), triplets.c_str()}) == 0, error_.c_str());
+        const ModelFolder files = ModelFolder::open(release);
+        const auto model = EmbeddingModel::open(files);
+        open_task_adapters(*model, files);
+        const auto embed = [&](std::string_view text, const char* task) {
+            const auto adapter = find_task_adapter(*model, task);
+            if (!adapter) throw std::runtime_error(task);
+            const Route route{files.prompt(task), 0, Path::of_adapter(static_cast<int>(*adapter))};
+            return embed_texts(*model, std::vector<std::string_view>{text}, route);
+        };
+        const at::Tensor query = embed("a fast editor", "retrieval.query"), document = embed("This editor is fast", "retrieval.passage");
+        const double expected = at::cosine_similarity(query, document).item<double>(),
+                     got = read_lines(output)[0]["scores"][0].get<double>();
+        QVERIFY2(std::abs(got - expected) < 1e-5, (std::to_string(got) + " against " + std::to_string(expected)).c_str());
     }
     void filtering_keeps_the_pairs_whose_document_is_among_the_best() {
         NEED_SHARED();

@@ -26,11 +26,20 @@ Json evaluated(const QStringList& arguments) {
     return parse_json(process.readAllStandardOutput().toStdString(), "output").at("datasets");
 }
 
+/// What `faceter-worker describe --json` says of a reference case.
+Json described(const std::string& fixture) {
+    QProcess process;
+    process.start(QString::fromUtf8(worker), {QStringLiteral("describe"), QStringLiteral("--json"), QStringLiteral("--model"),
+                                              QString::fromStdString((shared_folder() / "fixtures" / fixture).string())});
+    if (!process.waitForFinished(120'000) || process.exitCode() != 0) return Json::object();
+    return parse_json(process.readAllStandardOutput().toStdString(), "output");
+}
+
 QString text_of(const fs::path& path) { return QString::fromStdString(path.string()); }
 
 }  // namespace
 
-/// `faceter evaluate` on a released model's folder: which of its prompts stands in front of which texts.
+/// `faceter evaluate` and `describe` on a released model's folder: which of its prompts stands in front of which texts, what it is.
 class TestReleasePrompts : public QObject {
     Q_OBJECT
     TemporaryDirectory folder_;
@@ -91,6 +100,21 @@ class TestReleasePrompts : public QObject {
             (Three{"q: ", "d: ", "c: "}));
         QCOMPARE(instructions({"--model", model("e5", {{"query", "q: "}, {"passage", "p: "}}, "query")}), (Three{"q: ", "p: ", "q: "}));
         QCOMPARE(instructions({"--model", model("other", {{"web_search", "w: "}})}), (Three{"", "", ""}));
+    }
+
+    void a_description_says_how_the_release_attends() {
+        const Json gemma = described("embedding_gemma");
+        QCOMPARE(json_or<std::string>(gemma, "type", "", "gemma"), std::string("gemma3_text"));
+        QCOMPARE(gemma["attention"].value("causal", true), false);
+        QCOMPARE(gemma["attention"].value("positions", ""), std::string("rotary"));
+        QCOMPARE(gemma["attention"].value("tokens_before", 0), gemma["attention"].value("tokens_after", 1));
+        QVERIFY(gemma["attention"].value("windowed_blocks", 0) > 0 && gemma["prompts"].contains("query") && gemma.contains("licence"));
+        const auto positions = [](const std::string& fixture) { return described(fixture)["attention"].value("positions", ""); };
+        QCOMPARE(described("qwen3_embedding")["attention"], (Json{{"causal", true}, {"positions", "rotary"}, {"windowed_blocks", 0}}));
+        QCOMPARE(described("mistral")["attention"].value("tokens_after", 1), 0);
+        QCOMPARE(positions("mpnet"), std::string("absolute and relative"));
+        QCOMPARE(positions("deberta_v2"), std::string("disentangled"));
+        QCOMPARE(positions("t5"), std::string("relative"));
     }
 
     void one_prompt_or_none_can_be_asked_for() {
