@@ -156,7 +156,7 @@ class TestExportCommand : public QObject {
     void an_onnx_export_has_both_forms_the_prompts_and_a_card() {
         const ChildResult result = worker({"export", run_, in("onnx"), "--to", "onnx", "--int8"});
         QVERIFY2(result.exit_code == 0, result.last_lines.c_str());
-        QVERIFY2(result.output.find("over 12 texts by faceter\n") != std::string::npos, result.output.c_str());
+        QVERIFY2(result.output.find("over 24 texts by faceter\n") != std::string::npos, result.output.c_str());  // behind both instructions
         QVERIFY2(
             result.output.find("by faceter in int8\nnot verified by onnxruntime: none found (name a Python with it by FACETER_PEERS)\n") !=
                 std::string::npos,
