@@ -262,8 +262,8 @@ class Export {
         adapters_ = peft.uses();
         complete(peft.base_folder());
         take(peft.prove(source(""), step()), staged_.path(), *model_, "");
-        for (const Adapter& adapter : model_->encoders.front()->adapters())
-            folders_.push_back(fs::path(options_.folder) / safe_file_name(adapter.name));
+        for (std::size_t i = 0; i < model_->encoders.front()->adapters().size(); ++i)
+            folders_.push_back(fs::path(options_.folder) / peft.adapter_folder(i).filename());
     }
 
     /// `alone`: the one dense model of the routes; texts go through the run's own model by each of `ways`.
