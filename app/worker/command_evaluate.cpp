@@ -146,6 +146,18 @@ std::string default_model_name(const std::string& model) {
     return fs::is_directory(model, ignored) ? short_model_name(model) : model.substr(0, model.find('@'));
 }
 
+/// The package knows one result of a model, a revision and a data set: another one in its place is said.
+void warn_of_other_scores(const fs::path& file, const Json& fresh) {
+    std::error_code ignored;
+    if (!fs::exists(file, ignored)) return;
+    try {
+        if (const Json before = read_json(file); before.contains("scores") && before["scores"] == fresh["scores"]) return;
+    } catch (const Error&) {  // torn, or no result
+    }
+    say(stderr, "warning: {} held other scores, which were replaced; --model-name keeps results apart, as those of another --task\n",
+        file.string());
+}
+
 /// MTEB's layout: DIR/<model>/<revision>/<task>.json and model_meta.json.
 void write_mteb_file(const EvaluateCommand& options, const OpenedModel& opened, const EvaluationResult& result, double seconds) {
     const EmbeddingModel& own = *opened.model;
@@ -162,8 +174,10 @@ void write_mteb_file(const EvaluateCommand& options, const OpenedModel& opened, 
                               !own.routes.empty() || !own.folder.prompts.empty(),
                               opened.run ? json_or<std::string>(opened.run->info().settings, "model", "", "settings") : ""};
     write_file_atomic(folder / "model_meta.json", mteb_model_meta(described).dump(2) + "\n");
-    const Json json = result.to_json();
-    write_file_atomic(folder / mteb_file_name(json), mteb_result(json, seconds).dump(2) + "\n");
+    const Json json = result.to_json(), fresh = mteb_result(json, seconds);
+    const fs::path file = folder / mteb_file_name(json);
+    warn_of_other_scores(file, fresh);
+    write_file_atomic(file, fresh.dump(2) + "\n");
 }
 
 /// The package tells data sets apart by its own names: "STS-B" and "stsb" are one to it.

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "checkpoint/hub.h"
 #include "commands.h"
@@ -83,6 +84,15 @@ std::vector<ServedRoute> routes_of(const EmbeddingModel& model) {
     std::vector<ServedRoute> routes;
     for (const auto& [key, route] : model.routes) routes.push_back({key.first, key.second});
     return routes;
+}
+
+/// The routes of a model whose routes differ in their instructions alone, each instruction once.
+std::vector<Route> by_instruction(const EmbeddingModel& model) {
+    std::map<std::string, Route> routes;
+    for (const auto& [key, route] : model.routes) routes.emplace(route.instruction, route);
+    std::vector<Route> all;
+    for (auto& [instruction, route] : routes) all.push_back(std::move(route));
+    return all;
 }
 
 /// Where the run's start model lies on this machine; empty where it does not.
@@ -226,7 +236,7 @@ class Export {
         const std::string name = served.task + "." + std::string(role_name(served.role));
         Route route = model_->route(served.task, served.role);
         if (route.routed && model_->router && model_->router->always()) route.path = *model_->router->always();
-        if (options_.to == "onnx") return write_onnx(folder, *alone, {served}, name, route);
+        if (options_.to == "onnx") return write_onnx(folder, *alone, {served}, name, {route});
         progress_->step("writing");
         write_model(folder, *alone);
         complete(folder);
@@ -236,7 +246,7 @@ class Export {
     }
 
     void whole_model() {
-        if (options_.to == "onnx") return write_onnx(staged_.path(), *model_, routes_of(*model_), "", {});
+        if (options_.to == "onnx") return write_onnx(staged_.path(), *model_, routes_of(*model_), "", by_instruction(*model_));
         progress_->step("writing");
         write_model(staged_.path(), *model_);
         complete(staged_.path());
@@ -252,13 +262,13 @@ class Export {
         adapters_ = peft.uses();
         complete(peft.base_folder());
         take(peft.prove(source(""), step()), staged_.path(), *model_, "");
-        for (const Adapter& adapter : model_->encoders.front()->adapters())
-            folders_.push_back(fs::path(options_.folder) / safe_file_name(adapter.name));
+        for (std::size_t i = 0; i < model_->encoders.front()->adapters().size(); ++i)
+            folders_.push_back(fs::path(options_.folder) / peft.adapter_folder(i).filename());
     }
 
-    /// `alone`: the one dense model of the routes; texts go through the run's own model under `route`.
+    /// `alone`: the one dense model of the routes; texts go through the run's own model by each of `ways`.
     void write_onnx(const fs::path& folder, const EmbeddingModel& alone, const std::vector<ServedRoute>& routes, const std::string& name,
-                    const Route& route) {
+                    const std::vector<Route>& ways) {
         if (const std::string why = beyond_onnx(alone); !why.empty())
             throw usage_error("ONNX cannot hold the model of run {}: {}. 'faceter export' without --to onnx writes it", run_.info().id,
                               why);
@@ -268,7 +278,7 @@ class Export {
         const OnnxFiles files = write_onnx_model(folder, alone, forms);
         complete(folder);
         if (files.int8) int8_ = files.int8->sentence();
-        take(prove_onnx_export(check_of(routes), {*model_, route}, folder, files, source(name), step()), folder, alone, name);
+        take(prove_onnx_export(check_of(routes), {*model_, ways}, folder, files, source(name), step()), folder, alone, name);
         folders_.push_back(staged_.final_path(folder));
         if (files.int8 && !files.int8->kept.empty())
             add_note(fmt::format("{}: in int8 {}", folders_.back().string(), files.int8->sentence()));

@@ -14,6 +14,7 @@ namespace faceter {
 namespace {
 
 constexpr std::uint64_t max_config_bytes = 4u << 20;
+constexpr const char* export_record_file = "faceter_export.json";
 constexpr std::array similarity_names = {"cosine", "dot", "euclidean", "manhattan"};
 
 Json read_config(const fs::path& path) {
@@ -231,8 +232,28 @@ void read_prompts(ModelFolder& model) {
     model.similarity = static_cast<Similarity>(found - similarity_names.begin());
 }
 
+/// Names of the folders right below that hold such a file, in order.
+std::vector<std::string> folders_with(const fs::path& folder, const char* file) {
+    std::vector<std::string> names;
+    std::error_code ignored;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored))
+        if (fs::exists(entry.path() / file, ignored)) names.push_back(entry.path().filename().string());
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+/// Exports that are no model by themselves: a folder a task, and adapters beside their base.
+void refuse_export_of_several(const fs::path& folder) {
+    if (const auto tasks = folders_with(folder, export_record_file); !tasks.empty())
+        throw data_error("{}: is an export with a folder for each task; name one of them: {}", folder.string(), join(tasks, ", "));
+    if (const auto adapters = folders_with(folder, "adapter_config.json"); !adapters.empty() && fs::exists(folder / export_record_file))
+        throw data_error("{}: is an export for PEFT, adapters ({}) beside their base; name {} for the base alone, or the run for both",
+                         folder.string(), join(adapters, ", "), (folder / "base").string());
+}
+
 [[noreturn]] void throw_no_model(const fs::path& config) {
     const fs::path adapter = config.parent_path() / "adapter_config.json";
+    refuse_export_of_several(config.parent_path());
     if (!fs::exists(adapter)) throw data_error("{}: is missing; a Hugging Face model folder has one", config.string());
     throw data_error(
         "{}: the folder is an adapter of {} and no model by itself; merge it into that model (PEFT's merge_and_unload(), then "

@@ -139,6 +139,12 @@ std::vector<std::filesystem::path> find_weight_files(const std::filesystem::path
                 "the model that has model.safetensors, or convert it where you trust it: "
                 "AutoModel.from_pretrained(DIR).save_pretrained(DIR)",
                 (folder / pickle).string());
+    if (fs::exists(folder / "onnx"))
+        throw data_error(
+            "{}: holds its weights in ONNX graphs alone (onnx), which other programs run; name the run or model that it was written from, "
+            "or "
+            "an export of it --to sentence-transformers",
+            folder.string());
     throw data_error("{}: has no weights; model.safetensors (or model.safetensors.index.json and its files) was expected there",
                      folder.string());
 }

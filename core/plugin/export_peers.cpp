@@ -1,16 +1,20 @@
 #include "plugin/export_peers.h"
 
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 
 #include "common/error.h"
+#include "common/strings.h"
 #include "data/child_process.h"
 #include "experiment/machine.h"
 
 namespace faceter {
 namespace {
 
-constexpr std::chrono::minutes peer_limit{10};
 constexpr int no_such_package = 3;  // exit code of resources/peers/packages.py
 constexpr int no_such_program = 127;
 constexpr std::uint64_t max_output_bytes = 1 << 20;
@@ -43,8 +47,34 @@ std::string reason_of(const ChildResult& child) {
     return said.empty() ? fmt::format("it ended with exit code {} and said nothing", child.exit_code) : said;
 }
 
+/// What another program has for its part of a proof. With a large model it takes long.
+double peer_minutes() {
+    constexpr double most = 60 * 24 * 365;
+    const char* set = std::getenv("FACETER_PEERS_MINUTES");
+    if (!set || !*set) return 10;
+    char* end = nullptr;
+    const double minutes = std::strtod(set, &end);
+    if (*end != '\0' || !(minutes > 0 && minutes < most))
+        throw usage_error("FACETER_PEERS_MINUTES is {}; minutes are expected, such as 30", faceter::quoted(set));
+    return minutes;
+}
+
+/// Nothing, and the reason in `why`, where it is still at it when its time is over.
+std::optional<ChildResult> run_in_time(const std::vector<std::string>& command, std::string& why) {
+    const double minutes = peer_minutes();
+    const auto limit = std::chrono::seconds(static_cast<std::int64_t>(std::ceil(60 * minutes)));
+    const auto start = std::chrono::steady_clock::now();
+    try {
+        return run_child(command, limit, max_output_bytes);
+    } catch (const Error& error) {
+        if (error.code() != ExitCode::data || std::chrono::steady_clock::now() - start < limit) throw;
+        why = fmt::format("it took longer than {} minutes (FACETER_PEERS_MINUTES gives it more)", minutes);
+        return std::nullopt;
+    }
+}
+
 /// What a script of resources/peers answers in the Python that FACETER_PEERS names. Nothing, and the reason in `why`, where there is none,
-/// or where it lacks a package.
+/// where it lacks a package, or takes too long.
 std::optional<ChildResult> ask_python(const char* script, const std::vector<std::string>& arguments, std::string& why) {
     const char* python = std::getenv("FACETER_PEERS");
     if (!python || !*python) {
@@ -53,9 +83,9 @@ std::optional<ChildResult> ask_python(const char* script, const std::vector<std:
     }
     std::vector<std::string> command{python, shared_resource(fmt::format("resources/peers/{}", script)).string()};
     command.insert(command.end(), arguments.begin(), arguments.end());
-    ChildResult child = run_child(command, peer_limit, max_output_bytes);
-    if (child.exit_code != no_such_package && child.exit_code != no_such_program) return child;
-    why = child.exit_code == no_such_package ? fmt::format("{} has {}", python, last_line(child.output)) : reason_of(child);
+    std::optional<ChildResult> child = run_in_time(command, why);
+    if (!child || (child->exit_code != no_such_package && child->exit_code != no_such_program)) return child;
+    why = child->exit_code == no_such_package ? fmt::format("{} has {}", python, last_line(child->output)) : reason_of(*child);
     why += " (name a Python with it by FACETER_PEERS)";
     return std::nullopt;
 }

@@ -1,11 +1,13 @@
 #include "plugin/onnx_export.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 
 #include <algorithm>
 #include <limits>
 
 #include "common/error.h"
+#include "common/strings.h"
 #include "onnx/onnx_file.h"
 #include "plugin/export_peers.h"
 #include "plugin/model_writer.h"
@@ -42,19 +44,27 @@ ExportLimits onnx_limits(OnnxForm form) {
     return {};
 }
 
-OnnxCheck::OnnxCheck(const EmbeddingModel& model, const Route& route) : instruction_(route.instruction) {
-    const Encoder& encoder = *model.encoders.at(static_cast<std::size_t>(route.encoder));
+OnnxCheck::OnnxCheck(const EmbeddingModel& model, const std::vector<Route>& routes) {
     const at::NoGradGuard no_gradients;
-    for (const std::string& text : export_check_texts()) {
+    if (routes.empty()) add_texts(model, {});
+    for (const Route& route : routes) add_texts(model, route);
+}
+
+void OnnxCheck::add_texts(const EmbeddingModel& model, const Route& route) {
+    const Encoder& encoder = *model.encoders.at(static_cast<std::size_t>(route.encoder));
+    const std::string behind = route.instruction.empty() ? "" : " behind " + faceter::quoted(route.instruction, 40);
+    std::vector<std::size_t> all;
+    for (std::size_t i = 0; i < export_check_texts().size(); ++i) {
         Text own;
-        model.tokenizer->encode(route.instruction + text, model.max_length, own.ids);
+        own.text = route.instruction + export_check_texts()[i];
+        own.name = export_text_name(i) + behind;
+        model.tokenizer->encode(own.text, model.max_length, own.ids);
         const PackedBatch batch = make_packed_batch({{own.ids.data(), static_cast<std::int64_t>(own.ids.size()), 0, route.path}});
         own.hidden = own.ids.empty() ? at::zeros({0, encoder.config().hidden_dim}) : encoder.forward(batch, {}).to(at::kFloat);
         own.embedding = model.embed(encoder, batch, {}).select(0, 0).to(at::kFloat);
+        all.push_back(texts_.size());
         texts_.push_back(std::move(own));
     }
-    std::vector<std::size_t> all(texts_.size());
-    for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
     const auto longest =
         std::max_element(all.begin(), all.end(), [&](auto a, auto b) { return texts_[a].ids.size() < texts_[b].ids.size(); });
     add_batch({*longest});
@@ -77,16 +87,16 @@ void OnnxCheck::add_batch(const std::vector<std::size_t>& texts) {
 
 void OnnxCheck::require_tokens(const fs::path& folder) const {
     const OnnxModules modules(folder);
-    for (std::size_t i = 0; i < texts_.size(); ++i)
-        if (modules.tokens(instruction_ + export_check_texts()[i]) != texts_[i].ids)
-            throw failure("the export's tokenizer gives other tokens of {} than the model's; nothing was left", export_text_name(i));
+    for (const Text& text : texts_)
+        if (modules.tokens(text.text) != text.ids)
+            throw failure("the export's tokenizer gives other tokens of {} than the model's; nothing was left", text.name);
 }
 
 void OnnxCheck::compare(ExportDifference& difference, const Batch& batch, OnnxForm form, const OnnxModules& modules,
                         const Outputs& outputs) const {
     for (std::size_t row = 0; row < batch.texts.size(); ++row) {
         const Text& text = texts_[batch.texts[row]];
-        const std::string name = export_text_name(batch.texts[row]);
+        const std::string& name = text.name;
         const auto at = static_cast<std::int64_t>(row);
         difference.compare(text.embedding, outputs.embedding[at], name);
         const std::int64_t tokens = text.hidden.size(0);

@@ -25,12 +25,14 @@ OnnxFiles write_onnx_model(const fs::path& folder, const EmbeddingModel& model, 
 /// How far an ONNX file may be off: float32 as any export, int8 by its cosines alone.
 ExportLimits onnx_limits(OnnxForm form);
 
-/// What an ONNX file of one route is held against: every token's hidden state and the embedding of the texts that every export embeds, each
-/// text passed through the model alone. The graph gets the short ones padded to one length. The embedding is held against both that the
-/// graph gives and what the folder's own modules make of the hidden states, as sentence-transformers' ONNX backend does.
+/// What an ONNX file is held against: every token's hidden state and the embedding of the texts that every export embeds, behind the
+/// instruction of each route, each text passed through the model alone. The graph gets the short ones padded to one length. The embedding
+/// is held against both that the graph gives and what the folder's own modules make of the hidden states, as sentence-transformers' ONNX
+/// backend does.
 class OnnxCheck {
   public:
-    OnnxCheck(const EmbeddingModel& model, const Route& route);
+    /// `routes`: of one encoder and path, which the graph is; none: the plain text.
+    OnnxCheck(const EmbeddingModel& model, const std::vector<Route>& routes);
 
     /// Errors (failed): the folder's tokenizer and lengths give other tokens than the model's.
     void require_tokens(const fs::path& folder) const;
@@ -44,6 +46,7 @@ class OnnxCheck {
 
   private:
     struct Text {
+        std::string text, name;         ///< with the instruction in front; as messages call it
         std::vector<std::int32_t> ids;  ///< the instruction's included
         at::Tensor hidden, embedding;   ///< [tokens, D], [dim]
     };
@@ -51,13 +54,13 @@ class OnnxCheck {
         std::vector<std::size_t> texts;
         at::Tensor ids, mask;  ///< int64 [B, L]
     };
+    void add_texts(const EmbeddingModel& model, const Route& route);
     void add_batch(const std::vector<std::size_t>& texts);
     /// What a run of the graph gave.
     struct Outputs {
         at::Tensor hidden, embedding;  ///< [B, L, D], [B, dim]
     };
     void compare(ExportDifference& difference, const Batch& batch, OnnxForm form, const OnnxModules& modules, const Outputs& outputs) const;
-    std::string instruction_;
     std::vector<Text> texts_;
     std::vector<Batch> batches_;
 };

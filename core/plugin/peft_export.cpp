@@ -39,7 +39,10 @@ PeftExport::PeftExport(const EmbeddingModel& model, fs::path folder) : model_(mo
             model.folder.model_type);
 }
 
-fs::path PeftExport::adapter_folder(std::size_t index) const { return folder_ / safe_file_name(encoder().adapters()[index].name); }
+fs::path PeftExport::adapter_folder(std::size_t index) const {
+    const std::string name = safe_file_name(encoder().adapters()[index].name);
+    return folder_ / (folder_ / name == base_folder() ? name + "-adapter" : name);
+}
 
 void PeftExport::write(std::unique_ptr<EmbeddingModel> base, const fs::path& place) const {
     Encoder& plain = *base->encoders.front();

@@ -29,6 +29,7 @@ class PeftExport {
     /// The folder's name of each adapter, and the prompts of the texts that are for it, joined; empty where a router chooses them.
     std::map<std::string, std::string> uses() const;
     fs::path base_folder() const { return folder_ / "base"; }
+    /// By the adapter's name; one called "base" lies in base-adapter.
     fs::path adapter_folder(std::size_t index) const;
 
   private:

@@ -156,6 +156,19 @@ class TestModelFolder : public QObject {
         fs::remove(folder.path() / "config.json");  // a folder that is no model's is not looked into
         QVERIFY(ModelFolder::open(inner).pooling == Pooling::mean);
     }
+    void exports_that_are_no_model_by_themselves_say_what_to_name() {
+        FolderOnDisk tasks, adapters, graphs;
+        for (const FolderOnDisk* folder : {&tasks, &adapters}) fs::remove(folder->path() / "config.json");
+        fs::remove(graphs.path() / "model.safetensors");
+        for (const char* task : {"b.query/faceter_export.json", "a.document/faceter_export.json"}) tasks.write(task, Json::object());
+        EXPECT_ERROR(tasks.open(), "is an export with a folder for each task; name one of them: a.document, b.query");
+        adapters.write("faceter_export.json", Json::object());
+        adapters.write("base/config.json", Json::object());
+        adapters.write("news/adapter_config.json", Json::object());
+        EXPECT_ERROR(adapters.open(), "is an export for PEFT, adapters (news) beside their base; name ", "/base for the base alone");
+        graphs.write("onnx/model.onnx", Json::object());
+        EXPECT_ERROR(graphs.open(), "holds its weights in ONNX graphs alone");
+    }
     void an_adapter_by_itself_is_named() {
         FolderOnDisk folder;
         fs::remove(folder.path() / "config.json");

@@ -120,7 +120,7 @@ class TestCorruptedExports : public QObject {
     ExportProof onnx(const fs::path& out, const Fault& fault) const {
         const OnnxFiles files = write_onnx_model(out, *alone(query), {OnnxForm::float32, OnnxForm::int8});
         fault(out);
-        return prove_onnx_export({*model_, {query}}, {*model_, model_->route(query.task, query.role)}, out, files, {});
+        return prove_onnx_export({*model_, {query}}, {*model_, {model_->route(query.task, query.role)}}, out, files, {});
     }
     ExportProof peft(const fs::path& out, const Fault& fault) const {
         const PeftExport adapters(*model_, out);

@@ -177,6 +177,29 @@ class TestOnnxExport : public QObject {
         write_onnx(file, encoder_graph(without, OnnxForm::float32));
         EXPECT_ERROR(check.by_faceter(out.path(), OnnxForm::float32).require({}), "does not");
     }
+    /// What an instruction alone has (a word, say) is in none of the texts.
+    void every_instruction_goes_through_the_graph() {
+        const auto model = fixture("bert");
+        const TemporaryDirectory out;
+        write_onnx_model(out.path(), *model, float_form_);
+        const OnnxCheck plain(*model, {}), instructed(*model, {Route{"search query: "}, Route{"search document: "}});
+        const ExportDifference difference = instructed.by_faceter(out.path(), OnnxForm::float32);
+        QCOMPARE(difference.texts, 2 * export_check_texts().size());
+        difference.require({});
+        const fs::path file = out.path() / onnx_file_of(OnnxForm::float32);
+        OnnxGraph graph = read_onnx(file);
+        const auto words = std::find_if(graph.weights.begin(), graph.weights.end(),
+                                        [](const OnnxTensor& one) { return one.name == "embeddings.word_embeddings.weight"; });
+        QVERIFY(words != graph.weights.end());
+        std::vector<std::int32_t> ids;
+        model->tokenizer->encode("search", 8, ids);
+        const float other = 7;
+        const std::size_t row = static_cast<std::size_t>(ids.at(1)) * static_cast<std::size_t>(words->shape.at(1)) * sizeof other;
+        words->bytes.replace(row, sizeof other, reinterpret_cast<const char*>(&other), sizeof other);
+        write_onnx(file, graph);
+        plain.by_faceter(out.path(), OnnxForm::float32).require({});
+        EXPECT_ERROR(instructed.by_faceter(out.path(), OnnxForm::float32).require({}), "behind 'search ");
+    }
     void a_wrong_prompt_is_refused() {
         const auto model = fixture("bert");
         Task task;
@@ -187,7 +210,7 @@ class TestOnnxExport : public QObject {
         const ServedRoute query{"retrieval", Role::query};
         const ExportCheck check(*model, {query});
         const Route route = model->route(query.task, query.role);
-        const OnnxCheck onnx(*model, route);
+        const OnnxCheck onnx(*model, {route});
         fold_route(*model, route);
         const TemporaryDirectory out;
         const OnnxFiles files = write_onnx_model(out.path(), *model, float_form_);

@@ -63,6 +63,21 @@ class TestPeftExport : public QObject {
             QCOMPARE(read_json(peft_->adapter_folder(i) / "adapter_config.json").at("base_model_name_or_path").get<std::string>(),
                      peft_->base_folder().string());
     }
+    void an_adapter_called_base_lies_beside_the_base() {
+        const auto named = [] {
+            auto model = EmbeddingModel::open(ModelFolder::open(shared_folder() / "fixtures/bert"));
+            model->encoders.front()->add_adapter("base", AdapterFolder::open(shared_folder() / "fixtures/lora"));
+            return model;
+        };
+        const auto model = named();
+        const TemporaryDirectory out;
+        const PeftExport peft(*model, out.path());
+        peft.write(named());
+        QCOMPARE(peft.adapter_folder(0).filename().string(), std::string("base-adapter"));
+        QVERIFY(fs::exists(peft.base_folder() / "model.safetensors") && !fs::exists(peft.base_folder() / "adapter_config.json"));
+        peft.by_faceter().require({});
+        QVERIFY(peft.uses().contains("base-adapter"));
+    }
     void the_base_has_the_prompts_of_all_tasks() {
         const Json prompts = read_json(peft_->base_folder() / "config_sentence_transformers.json").at("prompts");
         QCOMPARE(prompts, Json::parse(R"({"retrieval.document": "answer: ", "retrieval.query": "search: "})"));

@@ -104,7 +104,10 @@ class TestExportCommand : public QObject {
                                                "{IC: {method: instruction}, LoRA: {method: task_lora, instructions: true}}"))
             (run.info().method == "task_lora" ? adapters_ : run_) = run.folder().string();
     }
-    void init() { qunsetenv("FACETER_PEERS"); }
+    void init() {
+        qunsetenv("FACETER_PEERS");
+        qunsetenv("FACETER_PEERS_MINUTES");
+    }
     void cleanupTestCase() { peers_.isEmpty() ? qunsetenv("FACETER_PEERS") : qputenv("FACETER_PEERS", peers_); }
 
     void an_export_proves_itself_and_says_so_last() {
@@ -156,7 +159,7 @@ class TestExportCommand : public QObject {
     void an_onnx_export_has_both_forms_the_prompts_and_a_card() {
         const ChildResult result = worker({"export", run_, in("onnx"), "--to", "onnx", "--int8"});
         QVERIFY2(result.exit_code == 0, result.last_lines.c_str());
-        QVERIFY2(result.output.find("over 12 texts by faceter\n") != std::string::npos, result.output.c_str());
+        QVERIFY2(result.output.find("over 24 texts by faceter\n") != std::string::npos, result.output.c_str());  // behind both instructions
         QVERIFY2(
             result.output.find("by faceter in int8\nnot verified by onnxruntime: none found (name a Python with it by FACETER_PEERS)\n") !=
                 std::string::npos,
@@ -260,6 +263,23 @@ class TestExportCommand : public QObject {
         QVERIFY2(result.last_lines.find("FACETER_PEERS names true, which gave no answer; it must be a Python") != std::string::npos,
                  result.last_lines.c_str());
         QVERIFY(nothing_is_left("true"));
+    }
+    void a_program_that_takes_too_long_has_not_verified_it_data() { targets(); }
+    void a_program_that_takes_too_long_has_not_verified_it() {
+        QFETCH(QString, to);
+        QFETCH(QString, by);
+        std::ofstream(in("slow")) << "#!/bin/sh\nexec tail -f /dev/null\n";
+        fs::permissions(in("slow"), fs::perms::owner_all);
+        qputenv("FACETER_PEERS", QByteArray::fromStdString(in("slow")));
+        qputenv("FACETER_PEERS_MINUTES", "0.01");
+        require_unverified(exported(to, "slow-" + to.toStdString()), to, by,
+                           "it took longer than 0.01 minutes (FACETER_PEERS_MINUTES gives it more)");
+        qputenv("FACETER_PEERS_MINUTES", "long");
+        const ChildResult wrong = exported(to, "wrong-" + to.toStdString());
+        QCOMPARE(wrong.exit_code, 2);
+        QVERIFY2(wrong.last_lines.find("FACETER_PEERS_MINUTES is 'long'; minutes are expected, such as 30") != std::string::npos,
+                 wrong.last_lines.c_str());
+        QVERIFY(nothing_is_left("wrong-" + to.toStdString()));
     }
     void one_that_another_program_cannot_answer_for_fails_and_leaves_nothing() {
         fake_peers(R"({"version": "0.1", "vectors": []})");

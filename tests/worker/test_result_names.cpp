@@ -105,6 +105,21 @@ class TestResultNames : public QObject {
         for (const char* name : {"HF_HUB_CACHE", "HF_HUB_OFFLINE"}) qunsetenv(name);
     }
 
+    void a_result_in_the_place_of_another_is_said() {
+        const auto evaluated = [&](std::vector<std::string> more) {
+            more.insert(more.begin(), {"evaluate", "--model", model(), "--data", in("STS12"), "--mteb-results", in("twice")});
+            const ChildResult result = worker(more);
+            return fmt::format("{} {}", result.exit_code, result.last_lines);
+        };
+        QCOMPARE(evaluated({}), std::string("0 "));
+        QCOMPARE(evaluated({}), std::string("0 "));  // the very same scores
+        const std::string other = evaluated({"--instruction", "a cat is a cat is a dog: "});
+        QVERIFY2(
+            other.starts_with("0 ") && other.find("STS12.json held other scores, which were replaced; --model-name") != std::string::npos,
+            other.c_str());
+        QCOMPARE(evaluated({"--instruction", "the dog: ", "--model-name", "faceter/bert-dog"}), std::string("0 "));
+    }
+
     /// An older version made such runs: one of the two was never scored.
     void a_run_whose_names_meet_does_not_begin() {
         const Experiment experiment =

@@ -1,6 +1,7 @@
 #include "serve/embedding_api.h"
 
 #include <ATen/ATen.h>
+#include <ATen/Parallel.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,6 +27,15 @@ constexpr std::string_view one_model = "/v1/models/";
 std::string counted_path(const std::string& path) {
     if (path.starts_with(one_model)) return "/v1/models";
     return std::find(paths.begin(), paths.end(), path) != paths.end() ? path : "other";
+}
+
+bool is_for_embeddings(const HttpRequest& request) {
+    return request.method == "POST" && (request.path == "/v1/embeddings" || request.path == "/embed");
+}
+
+/// "int8" of "int8 but ...".
+std::string dtype_of(const EmbeddingModel& model) {
+    return model.computed.empty() ? "float32" : model.computed.substr(0, model.computed.find(' '));
 }
 
 std::string text_of(const Json& json) { return json_text(json); }
@@ -285,6 +295,7 @@ void EmbeddingApi::record(const HttpRequest& request, int status, const EmbedWor
     const std::lock_guard lock(mutex_);
     ++answered_[{path, status}];
     if (seconds) seconds_ += *seconds, ++timed_;
+    if (seconds && is_for_embeddings(request) && status != 401 && status != 403) tei_.add(work ? work->size() : 0, status, *seconds);
     // A full disk, or a reader of the log that has ended, must not end the server: what cannot be written is lost.
     std::fputs((text_of(line) + "\n").c_str(), stderr);
 }
@@ -327,10 +338,16 @@ Json EmbeddingApi::info() const {
     }
     const EmbeddingModel& first = *models_.all().front().opened.model;
     return {{"model_id", models_.all().front().name},
-            {"model_dtype", "float32"},
+            {"model_sha", nullptr},
+            {"model_dtype", dtype_of(first)},
             {"model_type", {{"embedding", {{"pooling", pooling_name(first.folder.pooling)}}}}},
+            {"max_concurrent_requests", service_.limits().waiting_texts},  // texts, which those are there too
             {"max_input_length", first.max_length},
+            {"max_batch_tokens", service_.batch_tokens(*first.encoders.front())},
+            {"max_batch_requests", nullptr},
             {"max_client_batch_size", limits_.texts},
+            {"auto_truncate", false},
+            {"tokenization_workers", at::get_num_threads()},
             {"version", FACETER_VERSION},
             {"models", models}};
 }
@@ -370,6 +387,8 @@ std::string EmbeddingApi::metrics() const {
     add("faceter_batches_total", "counter", counts.batches);
     add("faceter_dropped_requests_total", "counter", counts.dropped);
     add("faceter_waiting_texts", "gauge", counts.waiting_texts);
+    tei_.write(text);
+    add("te_queue_size", "gauge", counts.waiting_texts);
     return text + metrics_of_parts();
 }
 

@@ -8,6 +8,7 @@
 #include "serve/embedding_request.h"
 #include "serve/embedding_service.h"
 #include "serve/http_server.h"
+#include "serve/tei_counts.h"
 
 namespace faceter::worker {
 
@@ -57,6 +58,7 @@ class EmbeddingApi {
     std::map<std::pair<std::string, int>, std::uint64_t> answered_;  ///< by path and status
     double seconds_ = 0;                                             ///< of `timed_` answers
     std::uint64_t timed_ = 0;
+    TeiCounts tei_;
 };
 
 }  // namespace faceter::worker

@@ -88,6 +88,10 @@ EmbeddingService::Counts EmbeddingService::counts() const {
     return counts_;
 }
 
+std::int64_t EmbeddingService::batch_tokens(const Encoder& encoder) const {
+    return limits_.batch_tokens > 0 ? limits_.batch_tokens : encoder.device().is_cpu() ? tokens_on_cpu : tokens_on_device;
+}
+
 void EmbeddingService::finish(const std::shared_ptr<Job>& job, EmbedResult result) {
     {
         const std::lock_guard lock(mutex_);
@@ -187,9 +191,7 @@ std::vector<EmbeddingService::Item> EmbeddingService::next_batch() {
     std::vector<Item> batch;
     if (active_.empty()) return batch;
     const Encoder& encoder = active_.front()->encoder();
-    const std::int64_t limit = limits_.batch_tokens > 0    ? limits_.batch_tokens
-                               : encoder.device().is_cpu() ? tokens_on_cpu
-                                                           : tokens_on_device;
+    const std::int64_t limit = batch_tokens(encoder);
     std::int64_t tokens = 0;
     for (bool more = true; more && tokens < limit;) {
         more = false;

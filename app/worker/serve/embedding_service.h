@@ -59,6 +59,9 @@ class EmbeddingService {
         std::size_t waiting_texts = 0;
     };
     Counts counts() const;
+    const ServiceLimits& limits() const { return limits_; }
+    /// Of a forward pass through that encoder, at most.
+    std::int64_t batch_tokens(const Encoder& encoder) const;
 
   private:
     struct Job;
