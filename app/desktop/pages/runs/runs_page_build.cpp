@@ -177,7 +177,7 @@ void RunsPage::connectTable() {
     connect(m_table, &RunsView::openChanged, this, &RunsPage::setOpen);
     connect(m_table, &RunsView::sortRequested, this, &RunsPage::setSort);
     connect(m_table, &RunsView::showRequested, m_actions->action(QStringLiteral("curves")), &QAction::trigger);
-    connect(m_table, &RunsView::resumeRequested, this, [this](const QString& run) { workspace().actions().resume({run}); });
+    connect(m_table, &RunsView::resumeRequested, this, [this](const QStringList& runs) { workspace().actions().resume(runs); });
     // A column that was dragged is chosen, where it stands now. The model follows later: the header is still at it.
     connect(m_table->horizontalHeader(), &QHeaderView::sectionMoved, this, [this] {
         m_columnIds = m_table->shownOrder();
