@@ -226,6 +226,17 @@ class TestCurriculum : public QObject {
                                  patience_ms);
     }
 
+    void runs_without_a_report_show_their_batches() {
+        TemporaryDirectory folder;
+        train(sample_run(folder.path(), 3), false);
+        Workspace workspace;
+        QVERIFY(open_and_wait(workspace, folder.path()));
+        CurriculumPage page(workspace);
+        page.show();
+        QTRY_VERIFY_WITH_TIMEOUT(page.isReady() && page.findChild<BatchStrip*>()->isVisible(), patience_ms);
+        QCOMPARE(page.view(), CurriculumPage::View::batches);
+    }
+
     void what_was_chosen_is_found_again() {
         Opened on;
         QVERIFY(on.opened);
