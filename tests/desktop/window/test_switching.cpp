@@ -162,6 +162,19 @@ class TestSwitching : public QObject {
         QCOMPARE(workspace.groups().size(), std::size_t(3));
     }
 
+    void a_profile_that_is_gone_leaves_the_runs_of_other_machines_followed() {
+        const QString folder = projectElsewhere(QStringLiteral("gone"));
+        write_launch(sample_run(folder.toStdString(), 1), {"ssh", "away", "", folder_.path() / "there"});  // before "far"
+        const FakePrograms programs;
+        Workspace workspace;
+        SilentMachine machine(programs, folder.toStdString());
+        QSignalSpy warned(&workspace, &Workspace::warned);
+        workspace.openProject(folder.toStdString());
+        QTRY_COMPARE_WITH_TIMEOUT(machine.numCalls(), std::size_t(1), patience_ms);
+        QTRY_VERIFY_WITH_TIMEOUT(!warned.isEmpty(), patience_ms);
+        QVERIFY(warned.first().first().toStringList().join(QLatin1Char(' ')).contains(QStringLiteral("away")));
+    }
+
     void a_first_look_is_left_where_it_is_when_its_project_is_closed() {
         const fs::path folder = folder_.path() / "many";
         constexpr std::size_t rounds = 8;
