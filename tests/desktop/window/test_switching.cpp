@@ -162,6 +162,28 @@ class TestSwitching : public QObject {
         QCOMPARE(workspace.groups().size(), std::size_t(3));
     }
 
+    void stop_in_activity_can_be_pressed_again_where_it_failed() {
+        const QString folder = projectElsewhere(QStringLiteral("stopped"));
+        const FakePrograms programs;
+        Workspace workspace;
+        MainWindow window(workspace);
+        SilentMachine machine(programs, folder.toStdString());
+        window.show();
+        window.openPath(folder);
+        QPushButton* stop = nullptr;
+        const auto find = [&] {
+            for (auto* button : window.findChild<QWidget*>(QStringLiteral("activity"))->findChildren<QPushButton*>())
+                if (button->text() == QStringLiteral("Stop") && !button->parentWidget()->isHidden()) stop = button;
+            return stop != nullptr;
+        };
+        QTRY_VERIFY_WITH_TIMEOUT(find() && stop->isEnabled(), patience_ms);
+        stop->click();
+        QVERIFY(!stop->isEnabled());
+        machine.answer();
+        QTRY_VERIFY_WITH_TIMEOUT(workspace.actions().pending().isEmpty(), patience_ms);
+        QVERIFY(stop->isEnabled());
+    }
+
     void a_profile_that_is_gone_leaves_the_runs_of_other_machines_followed() {
         const QString folder = projectElsewhere(QStringLiteral("gone"));
         write_launch(sample_run(folder.toStdString(), 1), {"ssh", "away", "", folder_.path() / "there"});  // before "far"
