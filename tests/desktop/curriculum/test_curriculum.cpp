@@ -2,6 +2,7 @@
 #include <QLabel>
 #include <QMenu>
 #include <QPushButton>
+#include <QScopeGuard>
 #include <QSettings>
 #include <QTableView>
 #include <QTest>
@@ -14,6 +15,7 @@
 #include "pages/curriculum/curriculum_page.h"
 #include "pages/curriculum/tour_ring.h"
 #include "support/test.h"
+#include "theme/theme.h"
 #include "widgets/labels.h"
 #include "window/main_window.h"
 #include "window/screenshot.h"
@@ -185,6 +187,21 @@ class TestCurriculum : public QObject {
         QCOMPARE(strip->sharesAt(1, third.x()).size(), std::size_t(2));  // the other run's batches hold two tasks
         QTest::keyClick(strip, Qt::Key_Right);
         QVERIFY(strip->range().first > 1);
+    }
+
+    void names_over_the_strips_have_the_height_of_the_users_font() {
+        Opened on;
+        QVERIFY(on.opened);
+        const auto* strip = on.page->findChild<BatchStrip*>();
+        const int before = strip->sizeHint().height(), line = QFontMetrics(Theme::plotFont()).height();
+        QFont font;
+        font.setPixelSize(22);
+        Theme::instance().setUserFont(font);
+        font.setPixelSize(12);
+        const auto restore = qScopeGuard([font] { Theme::instance().setUserFont(font); });
+        const int more = QFontMetrics(Theme::plotFont()).height() - line;
+        QVERIFY(more > 0);
+        QVERIFY(strip->sizeHint().height() >= before + 3 * more);  // two runs and the axis
     }
 
     void where_a_pixel_holds_many_batches_each_task_has_its_share() {

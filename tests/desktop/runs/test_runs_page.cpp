@@ -557,16 +557,18 @@ class TestRunsPage : public QObject {
         QCOMPARE(on.page->state()[QStringLiteral("sort")], state[QStringLiteral("sort")]);
     }
 
-    void the_head_of_a_column_of_texts_is_whole_in_a_narrow_table() {
+    void a_small_page_keeps_heads_whole_and_lines_in_sight() {
         Opened on;
         const auto& columns = on.model->columns();
-        const auto place = std::find(columns.begin(), columns.end(), RunColumn{RunColumn::Kind::key_settings, {}});
-        QVERIFY(place != columns.end());
-        const int column = static_cast<int>(place - columns.begin()), before = on.table->columnWidth(column);
-        const QFontMetrics head(on.table->horizontalHeader()->font());
-        on.page->resize(440, 600);
-        QTRY_VERIFY(on.table->columnWidth(column) < before);
-        QVERIFY(on.table->columnWidth(column) >= head.horizontalAdvance(place->title()) + 12);  // what the head's own margins take
+        const auto key = std::find(columns.begin(), columns.end(), RunColumn{RunColumn::Kind::key_settings, {}});
+        const int column = static_cast<int>(key - columns.begin()), before = on.table->columnWidth(column);
+        on.page->resize(440, 300);  // what a display of 1280x800 at 200 % leaves
+        QTRY_VERIFY(on.table->columnWidth(column) < before && !on.find<QWidget>("curveCard")->isVisible());
+        const int head = QFontMetrics(on.table->horizontalHeader()->font()).horizontalAdvance(key->title());
+        QVERIFY(on.table->columnWidth(column) >= head + 12);  // what its own margins take
+        QTRY_VERIFY(on.table->viewport()->height() >= on.table->rowHeight(0));
+        on.page->resize(1000, 700);
+        QTRY_VERIFY(on.find<QWidget>("curveCard")->isVisible());
     }
 
     void an_empty_project_says_so_and_leads_to_the_composer() {

@@ -24,6 +24,7 @@
 namespace faceter::desktop {
 namespace {
 
+constexpr int lowest_with_curves = 400;  // px, of the page: below it they would leave no line of the table
 constexpr int most_setting_groups = 40;  // of a menu; the rest by columns
 
 QPushButton* newExperimentButton() {
@@ -146,6 +147,11 @@ QWidget* RunsPage::buildContent() {
     m_splitter->setCollapsible(0, false);
     layout->addWidget(m_splitter, 1);
     return content;
+}
+
+void RunsPage::resizeEvent(QResizeEvent* event) {
+    Page::resizeEvent(event);
+    m_curves->setVisible(height() >= lowest_with_curves);
 }
 
 void RunsPage::connectTools() {
