@@ -103,10 +103,19 @@ void RunActions::launch(std::shared_ptr<const Experiment> experiment, bool smoke
 }
 
 void RunActions::stop(const QStringList& runs) {
-    start({tr("Asking %1 to stop").arg(called(runs)), tr("%1 will stop with a checkpoint").arg(called(runs)),
-           [runs](const std::filesystem::path& folder) {
-               stopRuns(folder, runs);
+    const auto said = std::make_shared<QString>();
+    start({tr("Asking %1 to stop").arg(called(runs)),
+           {},
+           [runs, said](const std::filesystem::path& folder) {
+               *said = stopRuns(folder, runs);
                return QStringList();
+           },
+           [this, runs, said, name = called(runs),
+            project = m_workspace.session() ? m_workspace.session()->folder() : std::filesystem::path()] {
+               const QString sentence = said->isEmpty()    ? tr("%1: over already").arg(name)
+                                        : runs.size() == 1 ? name + QLatin1Char(' ') + *said
+                                                           : tr("%1 were asked to stop with a checkpoint").arg(name);
+               m_workspace.say(isOpen(project) ? sentence : withProject(project, sentence));
            }});
 }
 

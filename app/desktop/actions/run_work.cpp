@@ -100,9 +100,11 @@ Launched launchRuns(const std::filesystem::path& folder, const Experiment& exper
     return launched;
 }
 
-void stopRuns(const std::filesystem::path& project, const QStringList& runs) {
+QString stopRuns(const std::filesystem::path& project, const QStringList& runs) {
+    QString said;
     for (const RunDirectory& run : openRuns(project, runs))
-        if (!is_over(read_state(run).phase)) stop_run(run);
+        if (!is_over(read_state(run).phase)) said = qs(stop_run(run));
+    return said;
 }
 
 void resumeRuns(const std::filesystem::path& folder, const QStringList& runs) {

@@ -16,7 +16,8 @@ struct Launched {
 };
 /// Once all is checked that can be known here before the runs start. Behind ssh, the other machine looks.
 Launched launchRuns(const std::filesystem::path& project, const Experiment& experiment, bool smoke, const LaunchPlace& place);
-void stopRuns(const std::filesystem::path& project, const QStringList& runs);
+/// What the last of them will do, as 'faceter stop' says it behind its name: a job that is asked again is cancelled. Empty: all were over.
+QString stopRuns(const std::filesystem::path& project, const QStringList& runs);
 /// Each goes on where it was started last.
 void resumeRuns(const std::filesystem::path& project, const QStringList& runs);
 /// Each starts anew where it was started last; where one is refused, none is made. Gives the ids of the new runs.

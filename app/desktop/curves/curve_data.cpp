@@ -34,11 +34,14 @@ struct Window {
     }
 };
 
-/// Time counts from the start of each run, so that runs of different days lie over each other.
+/// Time counts from the first step of each run, so that runs of different days lie over each other, and a series that begins later stands
+/// where it began.
 double originOf(Store& store, const std::string& run, const CurveRequest& request) {
     if (request.x != SeriesX::time) return 0;
     double origin = std::numeric_limits<double>::infinity();
-    for (const std::string& series : request.series)
+    std::vector<std::string> looked = request.series;
+    looked.emplace_back("loss");
+    for (const std::string& series : looked)
         if (const SeriesRange range = store.series_range(run, series, request.x); range.count > 0) origin = std::min(origin, range.from);
     return std::isfinite(origin) ? origin : 0;
 }

@@ -4,8 +4,11 @@
 #include <QMenu>
 #include <QSignalBlocker>
 #include <QStackedWidget>
+#include <QStandardItemModel>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 #include "pages/page_parts.h"
 #include "project/runs_snapshot.h"
@@ -20,16 +23,59 @@ constexpr int widest_choice = 260;
 
 }  // namespace
 
-std::vector<TrainedRun> shownTrainedRuns(const Workspace& workspace) {
-    std::vector<TrainedRun> runs;
+namespace {
+
+struct Candidate {
+    TrainedRun run;
+    std::string name;
+    bool isWanted = false;
+    std::size_t inGroup = 0, place = 0;
+};
+
+std::vector<Candidate> candidates(const Workspace& workspace, const std::set<std::string>& methods) {
+    std::vector<Candidate> all;
     const RunsSnapshotPtr hold = workspace.runs();
-    for (const RunGroupRef& group : workspace.shownGroups())
+    for (const RunGroupRef& group : workspace.shownGroups()) {
+        std::size_t inGroup = 0;
         for (const RunRow* run : group.runs) {
-            if (run->info.is_baseline() || runs.size() == most_runs) continue;
-            runs.push_back({run->info.id, seedLabel(group.label, run->info.seed).toStdString(),
-                            run->state.phase == RunPhase::done && !run->info.is_imported()});
+            if (run->info.is_baseline()) continue;
+            const bool isDone = run->state.phase == RunPhase::done && !run->info.is_imported();
+            all.push_back({{run->info.id, seedLabel(group.label, run->info.seed).toStdString(), isDone},
+                           run->info.name,
+                           methods.contains(run->info.method),
+                           inGroup++,
+                           all.size()});
         }
+    }
+    return all;
+}
+
+/// Runs of one seed, as a failed one and its successor, are told apart by their names.
+void tellApart(std::vector<Candidate>& runs) {
+    std::map<std::string, int> times;
+    for (const Candidate& one : runs) ++times[one.run.label];
+    for (Candidate& one : runs)
+        if (times[one.run.label] > 1) one.run.label += " · " + one.name;
+}
+
+}  // namespace
+
+std::vector<TrainedRun> shownTrainedRuns(const Workspace& workspace, const std::set<std::string>& methods) {
+    std::vector<Candidate> all = candidates(workspace, methods);
+    const auto rank = [](const Candidate& one) { return std::tuple(!one.isWanted, !one.run.isDone, one.inGroup, one.place); };
+    const auto last = all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), most_runs));
+    std::partial_sort(all.begin(), last, all.end(), [&](const Candidate& a, const Candidate& b) { return rank(a) < rank(b); });
+    all.erase(last, all.end());
+    std::sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) { return a.place < b.place; });
+    tellApart(all);
+    std::vector<TrainedRun> runs;
+    for (Candidate& one : all) runs.push_back(std::move(one.run));
     return runs;
+}
+
+std::size_t unreadTrainedRuns(const Workspace& workspace) {
+    const std::size_t all = candidates(workspace, {}).size();
+    return all - std::min(all, most_runs);
 }
 
 RunPage::RunPage(Workspace& workspace, const Texts& texts)
@@ -114,12 +160,21 @@ void RunPage::showAnswer(const QString& problems) {
     showRun();
 }
 
-/// The one that was shown stays.
+/// The one that was shown stays; until one was, the first that has a model.
 void RunPage::fillRuns() {
     const QSignalBlocker quiet(m_run);
     m_run->clear();
-    for (const TrainedRun& run : choices()) m_run->addItem(qs(run.label), qs(run.run));
-    m_run->setCurrentIndex(std::max(m_run->count() > 0 ? 0 : -1, m_run->findData(m_wantedRun)));
+    int first = -1;
+    for (const TrainedRun& run : choices()) {
+        if (first < 0 && run.isDone) first = m_run->count();
+        m_run->addItem(qs(run.label), qs(run.run));
+    }
+    const int wanted = m_run->findData(m_wantedRun);
+    m_run->setCurrentIndex(wanted >= 0 ? wanted : first >= 0 ? first : m_run->count() > 0 ? 0 : -1);
+    const std::size_t unread = unreadTrainedRuns(workspace());
+    if (m_run->count() == 0 || unread == 0) return;
+    m_run->addItem(tr("%1 more are ticked: untick others to see them").arg(unread));
+    static_cast<QStandardItemModel*>(m_run->model())->item(m_run->count() - 1)->setEnabled(false);
 }
 
 bool RunPage::isChosen(const TrainedRun& run) const { return m_run->currentData().toString() == qs(run.run); }

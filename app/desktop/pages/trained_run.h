@@ -1,4 +1,5 @@
 #pragma once
+#include <set>
 #include <string>
 #include <vector>
 
@@ -11,7 +12,10 @@ struct TrainedRun {
     std::string run, label;  ///< id; its group and seed
     bool isDone = false;     ///< its model is here to be asked
 };
-/// The trained runs of the shown groups (start models are not trained), as many as a page reads at once.
-std::vector<TrainedRun> shownTrainedRuns(const Workspace& workspace);
+/// The trained runs of the shown groups (start models are not trained) in their order, as many as a page reads at once. Of more, those of
+/// `methods` come first, then those with a model, then one of each group before a second one.
+std::vector<TrainedRun> shownTrainedRuns(const Workspace& workspace, const std::set<std::string>& methods = {});
+/// How many there are that a page does not read.
+std::size_t unreadTrainedRuns(const Workspace& workspace);
 
 }  // namespace faceter::desktop

@@ -1,7 +1,6 @@
 #include "project/cluster_thread.h"
 
 #include <QElapsedTimer>
-#include <optional>
 
 #include "common/error.h"
 #include "launch/slurm.h"
@@ -14,12 +13,15 @@ namespace {
 constexpr int pump_interval_ms = 300, job_interval_ms = 5000;
 constexpr int first_retry_s = 2, most_retry_s = 300;
 
-/// Nothing where a folder is no run: lists say why.
-std::optional<RunDirectory> opened(const std::filesystem::path& folder) {
+/// The profile that a run's record comes through, where it is followed; empty where it is not, and where the folder is no run: lists say
+/// why.
+std::string profileFollowed(const std::filesystem::path& folder, bool isAsked) {
     try {
-        return RunDirectory(folder);
+        const RunDirectory run(folder);
+        const std::string profile = profile_of_mirror(run).value_or("");
+        return !profile.empty() && (isAsked || !is_over(read_state(run).phase)) ? profile : "";
     } catch (const Error&) {
-        return std::nullopt;
+        return "";
     }
 }
 
@@ -35,17 +37,20 @@ void ClusterThread::follow(const QStringList& runs) {
 
 void ClusterThread::run() {
     QElapsedTimer sinceAsked;
-    do {
+    const auto attempt = [this](const auto& work) {
         try {
-            if (takeWoken()) lookForRuns();
-            if (!sinceAsked.isValid() || sinceAsked.elapsed() >= job_interval_ms) {
-                tell(refresh_slurm_jobs(Project(m_folder, false), &m_ending));
-                sinceAsked.start();
-            }
-            pump();
+            work();
         } catch (const std::exception& error) {
             tell({error.what()});
         }
+    };
+    do {
+        if (takeWoken()) attempt([this] { lookForRuns(); });
+        if (!sinceAsked.isValid() || sinceAsked.elapsed() >= job_interval_ms) {
+            attempt([this] { tell(refresh_slurm_jobs(Project(m_folder, false), &m_ending)); });
+            sinceAsked.start();
+        }
+        attempt([this] { pump(); });
     } while (sleepUntilWoken(m_machines.empty() ? job_interval_ms : pump_interval_ms));
     m_machines.clear();  // its connections belong to this thread
 }
@@ -64,9 +69,7 @@ void ClusterThread::lookForRuns() {
         std::error_code ignored;
         if (!std::filesystem::exists(folder / "control/launch.json", ignored) || !std::filesystem::exists(folder / "run.json", ignored))
             continue;
-        const auto run = opened(folder);
-        const std::string profile = run ? profile_of_mirror(*run).value_or("") : "";
-        if (!profile.empty() && (asked.contains(qs(id)) || !is_over(read_state(*run).phase))) wanted[profile].insert(id);
+        if (const std::string profile = profileFollowed(folder, asked.contains(qs(id))); !profile.empty()) wanted[profile].insert(id);
     }
     for (const auto& [profile, runs] : wanted) join(profile, runs);
 }
@@ -82,18 +85,24 @@ void ClusterThread::join(const std::string& profile, const std::set<std::string>
     if (!known || !machine.follower) connectTo(profile, machine);
 }
 
+/// A profile that is gone or wrong costs its own runs, not those of other machines.
 void ClusterThread::connectTo(const std::string& profile, Machine& machine) {
     machine.follower.reset();
-    machine.follower = std::make_unique<RemoteFollower>(Project(m_folder, false), read_profile(profile),
-                                                        std::vector<std::string>(machine.runs.begin(), machine.runs.end()));
+    try {
+        machine.follower = std::make_unique<RemoteFollower>(Project(m_folder, false), read_profile(profile),
+                                                            std::vector<std::string>(machine.runs.begin(), machine.runs.end()));
+    } catch (const std::exception& error) {
+        lose(machine, error.what());
+    }
 }
 
 /// Its runs go on there: it is tried again, less and less often. Why is told once an outage.
-void ClusterThread::lose(Machine& machine) {
-    if (machine.follower->has_heard() || machine.complaint != machine.follower->given_up()) {
-        if (machine.follower->has_heard()) machine.failures = 0;
+void ClusterThread::lose(Machine& machine, const std::string& why) {
+    const bool heard = machine.follower && machine.follower->has_heard();
+    if (heard || machine.complaint != why) {
+        if (heard) machine.failures = 0;
         forgetTold(machine.complaint);
-        machine.complaint = machine.follower->given_up();
+        machine.complaint = why;
         tell({machine.complaint});
     }
     machine.follower.reset();
@@ -104,8 +113,12 @@ void ClusterThread::pump() {
     for (auto entry = m_machines.begin(); entry != m_machines.end();) {
         Machine& machine = entry->second;
         if (!machine.follower && machine.nextTry.hasExpired()) connectTo(entry->first, machine);
-        if (machine.follower) machine.follower->pump();
-        if (machine.follower && !machine.follower->given_up().empty()) lose(machine);
+        try {
+            if (machine.follower) machine.follower->pump();
+        } catch (const std::exception& error) {
+            lose(machine, error.what());
+        }
+        if (machine.follower && !machine.follower->given_up().empty()) lose(machine, std::string(machine.follower->given_up()));
         entry = machine.follower && machine.follower->mirror().all_ended() ? m_machines.erase(entry) : std::next(entry);
     }
 }

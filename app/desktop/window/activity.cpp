@@ -1,8 +1,10 @@
 #include "window/activity.h"
 
+#include <QEvent>
 #include <QHBoxLayout>
 #include <QProgressBar>
 #include <QPushButton>
+#include <QTabBar>
 #include <QTabWidget>
 #include <QVBoxLayout>
 
@@ -27,7 +29,8 @@ constexpr int most_lines = 40, least_height = 72;
 /// One run that goes on or waits.
 class Activity::Line : public QWidget {
   public:
-    Line(Workspace& workspace, QWidget* parent) : QWidget(parent), m_bar(new QProgressBar), m_stop(new QPushButton(Activity::tr("Stop"))) {
+    Line(Workspace& workspace, QWidget* parent)
+        : QWidget(parent), m_actions(workspace.actions()), m_bar(new QProgressBar), m_stop(new QPushButton(Activity::tr("Stop"))) {
         auto* layout = new QHBoxLayout(this);
         layout->setContentsMargins(0, 0, 0, 0);
         layout->setSpacing(12);
@@ -39,15 +42,17 @@ class Activity::Line : public QWidget {
         layout->addWidget(m_bar);
         layout->addWidget(&m_where, 3);
         layout->addWidget(m_stop);
-        QObject::connect(m_stop, &QPushButton::clicked, this, [this, &workspace] {
-            workspace.actions().stop({m_run});
+        QObject::connect(m_stop, &QPushButton::clicked, this, [this] {
+            m_asked = true;
             m_stop->setEnabled(false);
+            m_actions.stop({m_run});
         });
     }
 
     void show(const RunRow& run) {
         const QString id = qs(run.info.id);
-        if (id != m_run) m_stop->setEnabled(true);
+        m_asked = m_asked && id == m_run && !m_actions.pending().isEmpty();  // else it was answered, or could not be asked
+        m_stop->setEnabled(isStoppable(run.state) && !m_asked);
         m_run = id;
         m_name.setFullText(runLabel(run.info));
         const double done =
@@ -60,7 +65,9 @@ class Activity::Line : public QWidget {
     }
 
   private:
+    RunActions& m_actions;
     QString m_run;
+    bool m_asked = false;
     ElidedLabel m_name, m_where;
     QProgressBar* m_bar;
     QPushButton* m_stop;

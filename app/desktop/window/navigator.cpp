@@ -11,6 +11,7 @@
 #include <QTreeWidgetItemIterator>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <set>
 
 #include "theme/theme.h"
 #include "widgets/colour_dot.h"
@@ -59,6 +60,14 @@ bool speaksOf(const RunRow& run, const QString& wanted) {
 bool speaksOf(const RunGroupRef& group, const QString& wanted) {
     return wanted.isEmpty() || group.label.contains(wanted, Qt::CaseInsensitive) ||
            std::any_of(group.runs.begin(), group.runs.end(), [&](const RunRow* run) { return speaksOf(*run, wanted); });
+}
+
+/// Runs of one seed, as a failed one and its successor, are no further seeds.
+QString howMany(const RunGroupRef& group) {
+    std::set<std::uint64_t> seeds;
+    for (const RunRow* run : group.runs) seeds.insert(run->info.seed);
+    if (group.runs.size() < 2) return {};
+    return (seeds.size() == group.runs.size() ? Navigator::tr(" · %1 seeds") : Navigator::tr(" · %1 runs")).arg(group.runs.size());
 }
 
 }  // namespace
@@ -194,8 +203,7 @@ void Navigator::fillRuns() {
 
 /// With its runs below it where there are several; open where the search means one of them alone.
 void Navigator::addGroup(QTreeWidgetItem* section, const RunGroupRef& group, const QString& wanted) {
-    const QString seeds = group.runs.size() > 1 ? tr(" · %1 seeds").arg(group.runs.size()) : QString();
-    QTreeWidgetItem* item = addItem(section, group.label + seeds, groupKind, group.key, false);
+    QTreeWidgetItem* item = addItem(section, group.label + howMany(group), groupKind, group.key, false);
     item->setIcon(0, dotIcon(group.colour));
     item->setCheckState(0, m_workspace.isShown(group.key) ? Qt::Checked : Qt::Unchecked);
     item->setToolTip(0, tr("Ticked runs are shown on Curves, Compare, Facets and Results"));

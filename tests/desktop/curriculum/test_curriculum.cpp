@@ -2,6 +2,7 @@
 #include <QLabel>
 #include <QMenu>
 #include <QPushButton>
+#include <QScopeGuard>
 #include <QSettings>
 #include <QTableView>
 #include <QTest>
@@ -14,6 +15,7 @@
 #include "pages/curriculum/curriculum_page.h"
 #include "pages/curriculum/tour_ring.h"
 #include "support/test.h"
+#include "theme/theme.h"
 #include "widgets/labels.h"
 #include "window/main_window.h"
 #include "window/screenshot.h"
@@ -187,6 +189,21 @@ class TestCurriculum : public QObject {
         QVERIFY(strip->range().first > 1);
     }
 
+    void names_over_the_strips_have_the_height_of_the_users_font() {
+        Opened on;
+        QVERIFY(on.opened);
+        const auto* strip = on.page->findChild<BatchStrip*>();
+        const int before = strip->sizeHint().height(), line = QFontMetrics(Theme::plotFont()).height();
+        QFont font;
+        font.setPixelSize(22);
+        Theme::instance().setUserFont(font);
+        font.setPixelSize(12);
+        const auto restore = qScopeGuard([font] { Theme::instance().setUserFont(font); });
+        const int more = QFontMetrics(Theme::plotFont()).height() - line;
+        QVERIFY(more > 0);
+        QVERIFY(strip->sizeHint().height() >= before + 3 * more);  // two runs and the axis
+    }
+
     void where_a_pixel_holds_many_batches_each_task_has_its_share() {
         Opened on;
         QVERIFY(on.opened);
@@ -224,6 +241,17 @@ class TestCurriculum : public QObject {
         page.show();
         QTRY_VERIFY_WITH_TIMEOUT(page.isReady() && page.findChild<QPushButton*>(QStringLiteral("emptyStateButton"))->isVisible(),
                                  patience_ms);
+    }
+
+    void runs_without_a_report_show_their_batches() {
+        TemporaryDirectory folder;
+        train(sample_run(folder.path(), 3), false);
+        Workspace workspace;
+        QVERIFY(open_and_wait(workspace, folder.path()));
+        CurriculumPage page(workspace);
+        page.show();
+        QTRY_VERIFY_WITH_TIMEOUT(page.isReady() && page.findChild<BatchStrip*>()->isVisible(), patience_ms);
+        QCOMPARE(page.view(), CurriculumPage::View::batches);
     }
 
     void what_was_chosen_is_found_again() {

@@ -141,6 +141,16 @@ class TestCurvePanels : public QObject {
         QCOMPARE(found("/(/"), QStringList());
     }
 
+    void commas_belong_to_an_expression_and_to_a_name_where_they_are_marked() {
+        const QStringList names{"loss", "loss/a, b", "lr"};
+        const auto found = [&](const char* patterns) { return matching(patternsFrom(QLatin1String(patterns)), names); };
+        QCOMPARE(found("/^l.{1,2}$/ , loss"), (QStringList{"loss", "lr"}));
+        QCOMPARE(patternsFrom(QStringLiteral("/x{1,2}/,lr")), (QStringList{"/x{1,2}/", "lr"}));
+        QCOMPARE(found("loss/a\\, b"), QStringList{"loss/a, b"});
+        for (const QStringList& patterns : {QStringList{"loss/a, b", "lr"}, QStringList{"/^(a|b){1,3}/", "loss/*"}, QStringList{"lr"}})
+            QCOMPARE(patternsFrom(patternsText(patterns)), patterns);
+    }
+
     void one_panel_holds_all_series_that_a_pattern_matches() {
         open({"lr"});
         auto* pattern = page_->findChild<QLineEdit*>("curvesPattern");

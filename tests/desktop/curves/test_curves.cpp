@@ -169,6 +169,31 @@ class TestCurves : public QObject {
         }
     }
 
+    void over_wall_time_a_series_that_begins_later_stands_where_it_began() {
+        const TemporaryDirectory project;
+        const Experiment experiment = parse_sample();
+        const RunDirectory run = RunDirectory::create(project.path(), experiment, experiment.runs()[1], false);
+        {
+            JournalWriter journal(run, run.begin_attempt(), {"", 0, Json::object(), 0});
+            for (int step = 1; step <= 100; ++step) {
+                Json fields{{"step", step}, {"total_steps", 100}, {"loss", 1.0}};
+                if (step % 50 == 0) fields["score/retrieval"] = 40.0 + step;
+                journal.step(fields);
+            }
+            journal.event("finished", {{"step", 100}});
+        }
+        put_at(run, 1.7e9, 2.0);
+        Store store(project.path());
+        store.ingest_all();
+        CurveRequest asked;
+        asked.series = {"score/retrieval"};
+        asked.x = SeriesX::time;
+        asked.groups.push_back({"EM", 2, {run.info().id}, {}});
+        const CurveResult result = readCurve(store, asked);
+        QVERIFY2(std::abs(result.from - 98) < 0.01, qPrintable(QString::number(result.from)));
+        QVERIFY2(std::abs(result.to - 198) < 0.01, qPrintable(QString::number(result.to)));
+    }
+
     void one_run_of_more_steps_than_pixels_has_no_band_among_those_over_seeds() {
         const TemporaryDirectory project;
         const Experiment experiment = parse_sample();

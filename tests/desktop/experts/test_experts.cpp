@@ -157,6 +157,34 @@ class TestExperts : public QObject {
         QCOMPARE(again.state(), on.page->state());
     }
 
+    void of_more_runs_than_are_read_those_with_a_model_are() {
+        TemporaryDirectory folder;
+        for (int i = 0; i < 26; ++i) write_attempt(sample_run(folder.path(), 1), 1, 2, "failed");
+        train(sample_run(folder.path(), 3));
+        Opened on(folder.path());
+        QVERIFY(on.opened);
+        QVERIFY(!on.find<QPushButton>("emptyStateButton")->isVisible());
+        const auto* box = on.find<QComboBox>("expertsRun");
+        QCOMPARE(box->count(), 2);
+        QVERIFY2(box->itemText(0).startsWith(QStringLiteral("Mix")), qPrintable(box->itemText(0)));
+        QVERIFY2(box->itemText(1).startsWith(QStringLiteral("3 more")), qPrintable(box->itemText(1)));
+        QVERIFY(!box->model()->flags(box->model()->index(1, 0)).testFlag(Qt::ItemIsEnabled));
+    }
+
+    void a_failed_run_and_its_successor_are_told_apart_and_the_one_with_a_model_comes_first() {
+        TemporaryDirectory folder;
+        const RunDirectory failed = sample_run(folder.path(), 3);
+        write_attempt(failed, 1, 5, "failed");
+        failed.write_table("mote_experts", experts_table().to_json());
+        train(sample_run(folder.path(), 3));
+        Opened on(folder.path());
+        QVERIFY(on.opened);
+        const auto* box = on.find<QComboBox>("expertsRun");
+        QCOMPARE(box->count(), 2);
+        QVERIFY2(box->itemText(0) != box->itemText(1), qPrintable(box->itemText(0)));
+        QCOMPARE(box->currentIndex(), 1);
+    }
+
     void runs_without_experts_say_what_would_be_here() {
         TemporaryDirectory folder;
         make_sample_project(folder.path(), 3);

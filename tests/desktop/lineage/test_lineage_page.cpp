@@ -229,6 +229,19 @@ class TestLineagePage : public QObject {
         view->grab(QRect(0, area.verticalScrollBar()->value(), 700, 500));
     }
 
+    void the_runs_of_one_start_model_hang_on_one_line() {
+        LineageView view;
+        view.setData(many(1000), std::vector<int>(1001, 0));
+        view.resize(view.sizeHint());
+        const QRect box = view.boxOf(0), below = view.boxOf(2);
+        const QRect gap(box.right() + 2, view.boxOf(500).bottom() + 1, below.left() - box.right() - 4,
+                        view.boxOf(2).top() - view.boxOf(1).bottom() - 2);
+        const QImage image = view.grab(gap).toImage();  // between two rows, half of the runs above and half below
+        int drawn = 0;
+        for (int x = 0; x < image.width(); ++x) drawn += image.pixel(x, image.height() / 2) != image.pixel(0, image.height() / 2);
+        QVERIFY2(drawn >= 1 && drawn <= 4, qPrintable(QString::number(drawn)));
+    }
+
     void markup_and_escapes_in_names_stay_text() {
         auto data = std::make_shared<LineageData>();
         LineageNode node;

@@ -72,6 +72,16 @@ struct Opened {
             texts << model->index(row, static_cast<int>(place - columns.begin())).data().toString();
         return texts;
     }
+    void clickResume(int row) {
+        const auto& columns = model->columns();
+        const auto time = std::find(columns.begin(), columns.end(), RunColumn{RunColumn::Kind::time, {}});
+        const QModelIndex index = model->index(row, static_cast<int>(time - columns.begin()));
+        table->scrollTo(index);
+        QStyleOptionViewItem option;
+        option.font = table->font();
+        option.rect = table->visualRect(index);
+        QTest::mouseClick(table->viewport(), Qt::LeftButton, {}, RunsDelegate::resumeRect(option, index).center());
+    }
     QStringList runs() const {
         QStringList ids;
         for (int row = 0; row < model->rowCount(); ++row) ids << model->index(row, 0).data(RunsModel::runRole).toString();
@@ -468,17 +478,35 @@ class TestRunsPage : public QObject {
         const int row = static_cast<int>(on.runs().indexOf(id));
         QTRY_VERIFY(on.column(RunColumn::Kind::time)[row].contains(QStringLiteral("the reason")));
         QVERIFY(on.model->index(row, 0).data(RunsModel::resumableRole).toBool());
-        const auto& columns = on.model->columns();
-        const int time =
-            static_cast<int>(std::find(columns.begin(), columns.end(), RunColumn{RunColumn::Kind::time, {}}) - columns.begin());
-        on.table->scrollTo(on.model->index(row, time));
-        QStyleOptionViewItem option;
-        option.font = on.table->font();
-        option.rect = on.table->visualRect(on.model->index(row, time));
         QSignalSpy resumed(on.table, &RunsView::resumeRequested);
-        QTest::mouseClick(on.table->viewport(), Qt::LeftButton, {}, RunsDelegate::resumeRect(option, on.model->index(row, time)).center());
+        on.clickResume(row);
         QCOMPARE(resumed.size(), 1);
-        QCOMPARE(resumed.first().first().toString(), id);
+        QCOMPARE(resumed.first().first().toStringList(), QStringList{id});
+    }
+
+    void resume_beside_a_group_resumes_those_of_its_runs_that_can_go_on() {
+        Opened on(1);
+        QStringList ended;
+        for (const char* state : {"failed", "finished", "failed"}) {
+            const RunDirectory run = sample_run(on.project.path(), 1);
+            write_attempt(run, 1, 20, state);
+            if (QLatin1String(state) == QStringLiteral("failed")) ended << qs(run.info().id);
+        }
+        on.workspace.session()->refresh();
+        QTRY_COMPARE(on.workspace.runs()->runs.size(), std::size_t(4));
+        const auto groupRow = [&] {
+            for (int row = 0; row < on.model->rowCount(); ++row)
+                if (on.model->groupOf(row) && on.model->index(row, 0).data(RunsModel::resumableRole).toBool()) return row;
+            return -1;
+        };
+        QTRY_VERIFY(groupRow() >= 0);
+        QSignalSpy resumed(on.table, &RunsView::resumeRequested);
+        on.clickResume(groupRow());
+        QCOMPARE(resumed.size(), 1);
+        QStringList runs = resumed.first().first().toStringList();
+        runs.sort();
+        ended.sort();
+        QCOMPARE(runs, ended);
     }
 
     void enter_shows_the_chosen_runs_on_curves_and_compare_does_on_compare() {
@@ -527,6 +555,20 @@ class TestRunsPage : public QObject {
         QCOMPARE(on.page->grouping(), (GroupBy{GroupBy::Kind::variant, {}}));
         QCOMPARE(on.page->state()[QStringLiteral("filter")], state[QStringLiteral("filter")]);
         QCOMPARE(on.page->state()[QStringLiteral("sort")], state[QStringLiteral("sort")]);
+    }
+
+    void a_small_page_keeps_heads_whole_and_lines_in_sight() {
+        Opened on;
+        const auto& columns = on.model->columns();
+        const auto key = std::find(columns.begin(), columns.end(), RunColumn{RunColumn::Kind::key_settings, {}});
+        const int column = static_cast<int>(key - columns.begin()), before = on.table->columnWidth(column);
+        on.page->resize(440, 300);  // what a display of 1280x800 at 200 % leaves
+        QTRY_VERIFY(on.table->columnWidth(column) < before && !on.find<QWidget>("curveCard")->isVisible());
+        const int head = QFontMetrics(on.table->horizontalHeader()->font()).horizontalAdvance(key->title());
+        QVERIFY(on.table->columnWidth(column) >= head + 12);  // what its own margins take
+        QTRY_VERIFY(on.table->viewport()->height() >= on.table->rowHeight(0));
+        on.page->resize(1000, 700);
+        QTRY_VERIFY(on.find<QWidget>("curveCard")->isVisible());
     }
 
     void an_empty_project_says_so_and_leads_to_the_composer() {

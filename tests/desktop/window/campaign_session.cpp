@@ -28,6 +28,7 @@ constexpr int look_ms = 10, stall_ms = 100, page_ms = 1000, memory_ms = 5000;
 constexpr int arriving_runs = 10000;  // in the whole session
 constexpr int step_ms = 250;          // four times a busy rate of one step a second
 constexpr int num_live = 8, steps_of_a_run = 400;
+constexpr double most_grown_mb = 20, most_of_a_run_mb = 0.008;  // of the heap; a run is in each page's lists
 
 /// FACETER_SESSION_S: seconds; two hours where it is not set.
 int duration_s() {
@@ -216,6 +217,8 @@ class CampaignSession : public QObject {
         switching.start(page_ms);
         memory.start(memory_ms);
         session.exec();
+        switching.stop();
+        memory.stop();
         const double last = resident_mb(), heldLast = held_mb(), storesLast = stores_mb();
         // Its timers end in the thread that they began in.
         QMetaObject::invokeMethod(&writer, &Writer::end, Qt::BlockingQueuedConnection);
@@ -244,6 +247,8 @@ class CampaignSession : public QObject {
             qInfo("  page %s: %.1f MB", qPrintable(page), before - held_mb());
         }
         QVERIFY(numRuns > static_cast<std::size_t>(num_live));
+        const double grown = heldLast - storesLast - heldAfterStart + storesAfterStart;
+        QVERIFY2(grown < most_grown_mb + most_of_a_run_mb * fresh, qPrintable(QStringLiteral("%1 MB").arg(grown)));
     }
 };
 

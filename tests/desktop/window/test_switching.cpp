@@ -162,6 +162,41 @@ class TestSwitching : public QObject {
         QCOMPARE(workspace.groups().size(), std::size_t(3));
     }
 
+    void stop_in_activity_can_be_pressed_again_where_it_failed() {
+        const QString folder = projectElsewhere(QStringLiteral("stopped"));
+        const FakePrograms programs;
+        Workspace workspace;
+        MainWindow window(workspace);
+        SilentMachine machine(programs, folder.toStdString());
+        window.show();
+        window.openPath(folder);
+        QPushButton* stop = nullptr;
+        const auto find = [&] {
+            for (auto* button : window.findChild<QWidget*>(QStringLiteral("activity"))->findChildren<QPushButton*>())
+                if (button->text() == QStringLiteral("Stop") && !button->parentWidget()->isHidden()) stop = button;
+            return stop != nullptr;
+        };
+        QTRY_VERIFY_WITH_TIMEOUT(find() && stop->isEnabled(), patience_ms);
+        stop->click();
+        QVERIFY(!stop->isEnabled());
+        machine.answer();
+        QTRY_VERIFY_WITH_TIMEOUT(workspace.actions().pending().isEmpty(), patience_ms);
+        QVERIFY(stop->isEnabled());
+    }
+
+    void a_profile_that_is_gone_leaves_the_runs_of_other_machines_followed() {
+        const QString folder = projectElsewhere(QStringLiteral("gone"));
+        write_launch(sample_run(folder.toStdString(), 1), {"ssh", "away", "", folder_.path() / "there"});  // before "far"
+        const FakePrograms programs;
+        Workspace workspace;
+        SilentMachine machine(programs, folder.toStdString());
+        QSignalSpy warned(&workspace, &Workspace::warned);
+        workspace.openProject(folder.toStdString());
+        QTRY_COMPARE_WITH_TIMEOUT(machine.numCalls(), std::size_t(1), patience_ms);
+        QTRY_VERIFY_WITH_TIMEOUT(!warned.isEmpty(), patience_ms);
+        QVERIFY(warned.first().first().toStringList().join(QLatin1Char(' ')).contains(QStringLiteral("away")));
+    }
+
     void a_first_look_is_left_where_it_is_when_its_project_is_closed() {
         const fs::path folder = folder_.path() / "many";
         constexpr std::size_t rounds = 8;

@@ -123,6 +123,17 @@ class TestWindow : public QObject {
         QCOMPARE(workspace.shownGroups().size(), std::size_t(3));
     }
 
+    void a_group_with_two_runs_of_a_seed_counts_its_runs() {
+        const fs::path folder = project("twice");
+        sample_run(folder, 1);
+        Workspace workspace;
+        MainWindow window(workspace);
+        window.show();
+        QVERIFY(window.openPath(QString::fromStdString(folder.string())));
+        const auto* tree = window.findChild<QTreeWidget*>("navigatorTree");
+        QTRY_VERIFY(textsUnder(tree, "Runs").contains("EM · 3 runs"));
+    }
+
     void the_runs_of_a_group_are_listed_and_found_by_their_ids() {
         Workspace workspace;
         MainWindow window(workspace);

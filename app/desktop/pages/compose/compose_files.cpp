@@ -22,11 +22,10 @@ namespace faceter::desktop {
 
 void ComposePage::open(const QString& file) {
     askAboutChanges([this, file] {
-        if (file.isEmpty()) {
-            m_runModel->tickAll();
-            return m_document.reset(QString::fromUtf8(template_text), {});
-        }
-        load(file);
+        if (!file.isEmpty()) return load(file);
+        ++m_asked;
+        m_runModel->tickAll();
+        m_document.reset(QString::fromUtf8(template_text), {});
     });
 }
 
@@ -45,16 +44,22 @@ void ComposePage::askAboutChanges(const std::function<void()>& then) {
     box->open();
 }
 
+/// What was asked for last is shown; who has typed while a slow disk gave it is asked again.
 void ComposePage::load(const QString& file) {
     ++m_loading;
     ProjectSession::background([path = file.toStdString()] { return read_file(path, YamlLimits{}.bytes); })
         .then(this,
-              [this, file](const std::string& text) {
+              [this, file, asked = ++m_asked, before = m_document.plainText()](const std::string& text) {
                   --m_loading;
-                  m_error->setMessage({});
-                  m_runModel->tickAll();
-                  m_document.reset(QString::fromStdString(text), file);
-                  m_disk->setKnown(DiskNotice::fingerprint(text));
+                  if (asked != m_asked) return;
+                  const auto take = [this, file, text] {
+                      m_error->setMessage({});
+                      m_runModel->tickAll();
+                      m_document.reset(QString::fromStdString(text), file);
+                      m_disk->setKnown(DiskNotice::fingerprint(text));
+                  };
+                  if (m_document.plainText() == before) return take();
+                  askAboutChanges(take);
               })
         .onFailed([this](const std::exception& error) {
             --m_loading;
@@ -87,23 +92,41 @@ void ComposePage::saveAs(const std::function<void()>& then) {
     dialog->open();
 }
 
-/// What is typed while it is written stays unsaved.
+/// One after the other: on a slow disk, too, what was saved last is what stays.
 void ComposePage::write(const QString& file, const std::function<void()>& then) {
-    const QString text = m_document.plainText();
-    ProjectSession::background([path = file.toStdString(), bytes = text.toStdString()] {
+    m_writes.append({file, m_document.plainText(), m_document.opened(), then});
+    if (m_writes.size() == 1) writeNext();
+}
+
+void ComposePage::writeNext() {
+    if (m_writes.isEmpty()) return;
+    ProjectSession::background([path = m_writes.first().file.toStdString(), bytes = m_writes.first().text.toStdString()] {
         write_file_atomic(path, bytes);
         return true;
     })
         .then(this,
-              [this, file, text, then](bool) {
-                  m_error->setMessage({});
-                  if (m_document.plainText() == text) m_document.text().setModified(false);
-                  m_document.setFile(file);
-                  m_disk->setKnown(DiskNotice::fingerprint(text.toStdString()));
-                  workspace().say(tr("%1 saved").arg(file));
-                  if (then) then();
+              [this](bool) {
+                  const Write done = m_writes.takeFirst();
+                  writeNext();
+                  takeWritten(done);
               })
-        .onFailed([this](const std::exception& error) { m_error->setMessage(QString::fromUtf8(error.what())); });
+        .onFailed([this](const std::exception& error) {
+            m_writes.removeFirst();
+            m_error->setMessage(QString::fromUtf8(error.what()));
+            writeNext();
+        });
+}
+
+/// What is typed while it is written stays unsaved; what was opened meanwhile is another experiment, of another file.
+void ComposePage::takeWritten(const Write& write) {
+    workspace().say(tr("%1 saved").arg(write.file));
+    if (write.opened == m_document.opened()) {
+        m_error->setMessage({});
+        if (m_document.plainText() == write.text) m_document.text().setModified(false);
+        m_document.setFile(write.file);
+        m_disk->setKnown(DiskNotice::fingerprint(write.text.toStdString()));
+    }
+    if (write.then) write.then();
 }
 
 /// What stands there when the button is pressed; while it is being checked, when that is done.

@@ -47,7 +47,15 @@ class ComposePage : public Page {
     void chooseAndOpen();
     void save(const std::function<void()>& then = {});
     void saveAs(const std::function<void()>& then = {});
+    /// A text on its way to a file.
+    struct Write {
+        QString file, text;
+        int opened = 0;  ///< of the document, when it was saved
+        std::function<void()> then;
+    };
     void write(const QString& file, const std::function<void()>& then);
+    void writeNext();
+    void takeWritten(const Write& write);
     void takeReport();
     void showTicks();
     void showFile();
@@ -76,7 +84,8 @@ class ComposePage : public Page {
     EstimatePanel* m_estimate;
     LaunchBar* m_launch;
     QTimer m_draft;
-    int m_loading = 0;
+    QList<Write> m_writes;  ///< the first one is under way
+    int m_loading = 0, m_asked = 0;
     int m_launchRevision = 0;  ///< of the text that is launched when it has been checked; 0: none
 };
 

@@ -53,6 +53,7 @@ void ExperimentDocument::setBaseFolder(const std::filesystem::path& folder) {
 }
 
 void ExperimentDocument::reset(const QString& text, const QString& file, bool modified) {
+    ++m_opened;
     m_text->setPlainText(text);
     m_text->clearUndoRedoStacks();
     m_text->setModified(modified);

@@ -36,6 +36,8 @@ class ExperimentDocument : public QObject {
 
     /// The newest look; its revision is the text's, where nothing changed since.
     const CheckReport& report() const { return m_report; }
+    /// Which text this is: another after each reset().
+    int opened() const { return m_opened; }
     /// Grows with every change of what is checked.
     int revision() const { return m_revision; }
     bool isChecked() const { return m_guide && m_report.revision == m_revision; }
@@ -70,7 +72,7 @@ class ExperimentDocument : public QObject {
     QString m_file, m_seen;
     std::filesystem::path m_baseFolder;
     bool m_smoke = false, m_checking = false;
-    int m_revision = 1;
+    int m_revision = 1, m_opened = 0;
     CheckReport m_report;
     std::shared_ptr<const YamlNode> m_tree;
     QTimer m_debounce;

@@ -18,15 +18,21 @@
 namespace faceter::desktop {
 namespace {
 
-constexpr int name_height = 18, strip_height = 30, gap = 10, axis_height = 20, single_width = 4;
+constexpr int strip_height = 30, gap = 10, single_width = 4;
 constexpr double zoom_step = 0.8, pan_step = 0.1, smallest_range = 8;
+
+/// Of a line of text, however large the user has it.
+int lineHeight() { return QFontMetrics(Theme::plotFont()).height() + 4; }
 
 }  // namespace
 
 BatchStrip::BatchStrip(QWidget* parent) : QWidget(parent), m_runs(std::make_shared<std::vector<CurriculumRun>>()) {
     setFocusPolicy(Qt::StrongFocus);
     setAccessibleName(tr("Batches by step, coloured by task; + and - zoom, the arrow keys pan, 0 shows all"));
-    connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
+    connect(&Theme::instance(), &Theme::changed, this, [this] {
+        updateGeometry();
+        update();
+    });
 }
 
 void BatchStrip::setRuns(CurriculumDataPtr runs, const std::map<std::string, int>& colours) {
@@ -47,9 +53,9 @@ void BatchStrip::setRuns(CurriculumDataPtr runs, const std::map<std::string, int
     updateGeometry();
 }
 
-QSize BatchStrip::sizeHint() const { return {640, static_cast<int>(m_strips.size()) * (name_height + strip_height + gap) + axis_height}; }
+QSize BatchStrip::sizeHint() const { return {640, static_cast<int>(m_strips.size()) * (lineHeight() + strip_height + gap) + lineHeight()}; }
 
-QRect BatchStrip::areaOf(int strip) const { return {0, strip * (name_height + strip_height + gap) + name_height, width(), strip_height}; }
+QRect BatchStrip::areaOf(int strip) const { return {0, strip * (lineHeight() + strip_height + gap) + lineHeight(), width(), strip_height}; }
 
 void BatchStrip::setRange(double from, double to) {
     const double all = m_last - m_first, size = std::clamp(to - from, std::min(smallest_range, all), all);
@@ -119,7 +125,7 @@ void BatchStrip::paintStrip(QPainter& painter, int strip) const {
     const QRect area = areaOf(strip);
     painter.setPen(colours.text);
     painter.drawText(
-        QRect(4, area.top() - name_height, width() - 8, name_height), Qt::AlignLeft | Qt::AlignVCenter,
+        QRect(4, area.top() - lineHeight(), width() - 8, lineHeight()), Qt::AlignLeft | Qt::AlignVCenter,
         elidedName(qs(m_strips[static_cast<std::size_t>(strip)].run->request.label), QFontMetrics(painter.font()), width() - 8));
     painter.fillRect(area, colours.line);
     for (int x = 0; x < width(); ++x) {
@@ -139,7 +145,7 @@ void BatchStrip::paintStrip(QPainter& painter, int strip) const {
 
 void BatchStrip::paintSteps(QPainter& painter) const {
     if (m_strips.empty()) return;
-    const QRect line(4, height() - axis_height, width() - 8, axis_height);
+    const QRect line(4, height() - lineHeight(), width() - 8, lineHeight());
     painter.setPen(Theme::instance().colours().secondary);
     painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, tr("step %1").arg(countText(static_cast<std::int64_t>(std::ceil(m_from)))));
     painter.drawText(line, Qt::AlignRight | Qt::AlignVCenter, countText(static_cast<std::int64_t>(std::ceil(m_to)) - 1));

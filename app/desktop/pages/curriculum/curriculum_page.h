@@ -44,6 +44,8 @@ class CurriculumPage : public RunPageOf<CurriculumRun> {
     bool canBeChosen(const CurriculumRun& run) const override { return run.hasReport(); }
     void fillViews() override;
     bool hasView(int view) const override;
+    /// The order of batches is known of any run.
+    std::vector<int> preferredViews() const override { return {static_cast<int>(View::tour), static_cast<int>(View::batches)}; }
     bool isOfOneRun(int view) const override { return static_cast<View>(view) != View::batches; }
     Nothing nothing() const override;
     void addExports(QMenu* menu) override;

@@ -37,7 +37,7 @@ PanelOptions::PanelOptions(const PanelSpec& spec, int pageSmoothing, bool pageLo
     : QDialog(parent),
       m_spec(spec),
       m_pageLogY(pageLogY),
-      m_patterns(new QLineEdit(spec.patterns.join(QStringLiteral(", ")))),
+      m_patterns(new QLineEdit(patternsText(spec.patterns))),
       m_problem(plainLabel()),
       m_ownSmoothing(new QCheckBox(tr("its own"))),
       m_smoothing(new QSlider(Qt::Horizontal)),
@@ -54,7 +54,7 @@ PanelOptions::PanelOptions(const PanelSpec& spec, int pageSmoothing, bool pageLo
     auto* form = new QFormLayout;
     layout->addLayout(form);
     m_patterns->setObjectName(QStringLiteral("panelSeries"));
-    m_patterns->setToolTip(tr("Names, * for anything, or a /regular expression/; several between commas"));
+    m_patterns->setToolTip(tr("Names, * for anything, or a /regular expression/; several between commas (\\, is one of a name)"));
     m_problem->setProperty("role", QStringLiteral("error"));
     m_problem->setObjectName(QStringLiteral("panelProblem"));
     m_problem->setWordWrap(true);

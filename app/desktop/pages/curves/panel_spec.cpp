@@ -70,12 +70,21 @@ PanelSpec PanelSpec::fromJson(const QJsonObject& json) {
 }
 
 QStringList patternsFrom(const QString& text) {
+    static const QRegularExpression one(QStringLiteral(R"(\s*(/(?:[^/\\]|\\.|/(?!\s*(?:,|$)))+/|(?:[^,\\]|\\.|\\$)*?)\s*(?:,|$))"));
     QStringList patterns;
-    for (const QString& part : text.split(QLatin1Char(','))) {
-        const QString pattern = part.trimmed();
+    for (auto found = one.globalMatch(text); found.hasNext();) {
+        QString pattern = found.next().captured(1);
+        if (!isExpression(pattern)) pattern.replace(QStringLiteral("\\,"), QStringLiteral(","));
         if (!pattern.isEmpty() && !patterns.contains(pattern)) patterns << pattern;
     }
     return patterns;
+}
+
+QString patternsText(const QStringList& patterns) {
+    QStringList written;
+    for (const QString& pattern : patterns)
+        written << (isExpression(pattern) ? pattern : QString(pattern).replace(QLatin1Char(','), QStringLiteral("\\,")));
+    return written.join(QStringLiteral(", "));
 }
 
 QStringList matching(const QStringList& patterns, const QStringList& names) {

@@ -24,8 +24,10 @@ struct PanelSpec {
     bool operator==(const PanelSpec&) const = default;
 };
 
-/// "loss/*, lr": patterns between commas.
+/// "loss/*, lr": patterns between commas. A regular expression may have commas of its own; in a name one is written "\,".
 QStringList patternsFrom(const QString& text);
+/// The text that patternsFrom() makes these of.
+QString patternsText(const QStringList& patterns);
 /// Of `names` those that a pattern matches, in their order.
 QStringList matching(const QStringList& patterns, const QStringList& names);
 /// Which pattern is no regular expression, and why; empty: none.

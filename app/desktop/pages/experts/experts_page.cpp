@@ -32,9 +32,8 @@ ExpertsPage::ExpertsPage(Workspace& workspace)
 }
 
 std::function<ExpertsDataPtr(Store&)> ExpertsPage::question() const {
-    return [requests = shownTrainedRuns(workspace()), folder = workspace().session()->folder()](Store& store) {
-        return loadExperts(store, folder, requests);
-    };
+    return [requests = shownTrainedRuns(workspace(), {"mote", "token_routed_moe"}),
+            folder = workspace().session()->folder()](Store& store) { return loadExperts(store, folder, requests); };
 }
 
 bool ExpertsPage::isReady() const { return RunPageOf::isReady() && !m_text->isBusy(); }

@@ -7,6 +7,8 @@
 #include <QToolTip>
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <tuple>
 
 #include "figure/elided_name.h"
 #include "project/runs_snapshot.h"
@@ -19,6 +21,8 @@ namespace {
 using Kind = LineageNode::Kind;
 
 constexpr int margin = 12, box_width = 196, column_width = 256, padding = 8, row_gap = 12, page_rows = 10;
+// Of the line down from a node, beside its box: to what hangs on it, and to its other ends; how far a line back goes beside a box.
+constexpr int trunk = 16, other_trunk = 24, back_reach = 64;
 
 std::uint64_t keyOf(std::size_t column, std::size_t row) { return (static_cast<std::uint64_t>(column) << 32) | row; }
 
@@ -135,14 +139,7 @@ QString LineageView::textOf(int place) const {
 void LineageView::paintEvent(QPaintEvent* event) {
     QPainter painter(this);
     painter.setRenderHint(QPainter::Antialiasing);
-    const auto isChosen = [&](const LineageEdge& edge) {
-        return static_cast<int>(edge.from) == m_chosen || static_cast<int>(edge.to) == m_chosen;
-    };
-    for (const bool chosen : {false, true})  // the chosen node's on top
-        for (const LineageEdge& edge : m_data->lineage.edges) {
-            const QRect reach = boxOf(static_cast<int>(edge.from)).united(boxOf(static_cast<int>(edge.to))).adjusted(-64, -4, 64, 4);
-            if (isChosen(edge) == chosen && reach.intersects(event->rect())) paintEdge(painter, edge, chosen);
-        }
+    for (const bool chosen : {false, true}) paintEdges(painter, event->rect(), chosen);  // the chosen node's on top
     const int first = std::max(0, (event->rect().top() - margin) / rowHeight()), last = (event->rect().bottom() - margin) / rowHeight();
     for (std::size_t column = 0; column < m_columns.size(); ++column)
         for (int row = first; row <= last; ++row)
@@ -150,25 +147,65 @@ void LineageView::paintEvent(QPaintEvent* event) {
                 paintNode(painter, found->second);
 }
 
-void LineageView::paintEdge(QPainter& painter, const LineageEdge& edge, bool isChosen) const {
+QPen LineageView::penOf(const LineageEdge& edge, bool isChosen) const {
     const ThemeColours& colours = Theme::instance().colours();
-    const QRect from = boxOf(static_cast<int>(edge.from)), to = boxOf(static_cast<int>(edge.to));
-    const QPointF begin(from.right() + 1, from.center().y()), end(to.left(), to.center().y());
-    const bool isDirect = m_data->forest.parent[edge.to] == edge.from;
     QPen pen(isChosen ? colours.accent : edge.closes_cycle ? colours.error : colours.secondary, isChosen ? 2 : 1.5);
     if (edge.link == LineageLink::rerun) pen.setStyle(Qt::DashLine);
-    if (!isDirect) pen.setStyle(Qt::DotLine);
-    painter.setPen(pen);
+    if (!isDirect(edge)) pen.setStyle(Qt::DotLine);
+    return pen;
+}
+
+bool LineageView::isDirect(const LineageEdge& edge) const { return m_data->forest.parent[edge.to] == edge.from; }
+
+/// What comes of a node hangs on one line down from it: thousands of runs of one start model are neither a black wedge nor a second's work.
+void LineageView::paintEdges(QPainter& painter, const QRect& seen, bool chosen) const {
+    struct Trunk {
+        QPen pen;
+        int x = 0, top = 0, bottom = 0;
+    };
+    std::map<std::tuple<std::size_t, bool, bool>, Trunk> trunks;  // by node and look
     painter.setBrush(Qt::NoBrush);
+    for (const LineageEdge& edge : m_data->lineage.edges) {
+        if ((static_cast<int>(edge.from) == m_chosen || static_cast<int>(edge.to) == m_chosen) != chosen) continue;
+        const QRect from = boxOf(static_cast<int>(edge.from)), to = boxOf(static_cast<int>(edge.to));
+        const QPen pen = penOf(edge, chosen);
+        if (to.left() <= from.right()) {
+            if (from.united(to).adjusted(-back_reach, -4, back_reach, 4).intersects(seen)) paintBack(painter, from, to, pen);
+        } else {
+            const int x = from.right() + (isDirect(edge) ? trunk : other_trunk), begin = from.center().y(), end = to.center().y();
+            auto& own =
+                trunks.try_emplace({edge.from, isDirect(edge), pen.style() == Qt::DashLine}, Trunk{pen, x, begin, begin}).first->second;
+            own.top = std::min(own.top, end);
+            own.bottom = std::max(own.bottom, end);
+            painter.setPen(pen);
+            if (seen.top() <= end && end <= seen.bottom()) painter.drawLine(x, end, to.left() - 1, end);
+            if (seen.top() <= begin && begin <= seen.bottom()) painter.drawLine(from.right() + 1, begin, x, begin);
+        }
+        if (to.adjusted(-column_width, -to.height(), 0, 0).intersects(seen)) nameEdge(painter, edge, to, pen.color());
+    }
+    for (const auto& [of, line] : trunks) {
+        painter.setPen(line.pen);
+        const int top = std::max(line.top, seen.top() - 1), bottom = std::min(line.bottom, seen.bottom() + 1);
+        if (top < bottom) painter.drawLine(line.x, top, line.x, bottom);
+    }
+}
+
+/// To a node that stands further left.
+void LineageView::paintBack(QPainter& painter, const QRect& from, const QRect& to, const QPen& pen) {
+    const QPointF begin(from.right() + 1, from.center().y()), end(to.left(), to.center().y());
     constexpr double bend = 30;
     QPainterPath path(begin);
     path.cubicTo(begin + QPointF(bend, 0), end - QPointF(bend, 0), end);
+    painter.setPen(pen);
     painter.drawPath(path);
-    if (edge.link == LineageLink::start && isDirect) return;
+}
+
+void LineageView::nameEdge(QPainter& painter, const LineageEdge& edge, const QRect& to, const QColor& colour) const {
+    if (edge.link == LineageLink::start && isDirect(edge)) return;
     painter.setFont(Theme::plotFont());
-    painter.setPen(isChosen ? colours.accent : edge.closes_cycle ? colours.error : colours.secondary);
+    painter.setPen(colour);
     const QString name = edge.closes_cycle ? tr("cycle") : QString::fromUtf8(lineage_link_name(edge.link));
-    painter.drawText(QPointF(end.x() - 4 - painter.fontMetrics().horizontalAdvance(name), end.y() - 4), name);
+    painter.drawText(QPointF(to.left() - 4 - painter.fontMetrics().horizontalAdvance(name), to.center().y() - 4), name);
 }
 
 void LineageView::paintNode(QPainter& painter, int place) const {

@@ -1,4 +1,5 @@
 #pragma once
+#include <QPen>
 #include <QWidget>
 #include <unordered_map>
 
@@ -52,7 +53,11 @@ class LineageView : public QWidget {
     void walk(int key, bool toOtherEnds);
     int otherEnd(bool back) const;
     int inColumn(int by) const;
-    void paintEdge(QPainter& painter, const LineageEdge& edge, bool isChosen) const;
+    bool isDirect(const LineageEdge& edge) const;
+    QPen penOf(const LineageEdge& edge, bool isChosen) const;
+    void paintEdges(QPainter& painter, const QRect& seen, bool chosen) const;
+    static void paintBack(QPainter& painter, const QRect& from, const QRect& to, const QPen& pen);
+    void nameEdge(QPainter& painter, const LineageEdge& edge, const QRect& to, const QColor& colour) const;
     void paintNode(QPainter& painter, int place) const;
     void paintTexts(QPainter& painter, int place, const QRect& box) const;
 

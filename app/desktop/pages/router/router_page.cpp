@@ -33,7 +33,7 @@ RouterPage::RouterPage(Workspace& workspace)
 }
 
 std::function<RouterDataPtr(Store&)> RouterPage::question() const {
-    return [requests = shownTrainedRuns(workspace()), folder = workspace().session()->folder()](Store& store) {
+    return [requests = shownTrainedRuns(workspace(), {"router_retriever"}), folder = workspace().session()->folder()](Store& store) {
         return loadRouters(store, folder, requests);
     };
 }

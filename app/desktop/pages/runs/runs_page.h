@@ -45,6 +45,9 @@ class RunsPage : public Page {
     /// Ids in their order; empty: the default ones.
     void setColumns(const QStringList& ids);
 
+  protected:
+    void resizeEvent(QResizeEvent* event) override;
+
   private:
     QWidget* buildHead();
     QWidget* buildTools();

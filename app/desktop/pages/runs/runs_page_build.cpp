@@ -24,6 +24,7 @@
 namespace faceter::desktop {
 namespace {
 
+constexpr int lowest_with_curves = 400;  // px, of the page: below it they would leave no line of the table
 constexpr int most_setting_groups = 40;  // of a menu; the rest by columns
 
 QPushButton* newExperimentButton() {
@@ -148,6 +149,11 @@ QWidget* RunsPage::buildContent() {
     return content;
 }
 
+void RunsPage::resizeEvent(QResizeEvent* event) {
+    Page::resizeEvent(event);
+    m_curves->setVisible(height() >= lowest_with_curves);
+}
+
 void RunsPage::connectTools() {
     connect(m_filter, &FilterEdit::filterChanged, m_query, &StoreQueryBase::ask);
     connect(m_facets, &PopupPanel::aboutToShow, this, [this] {
@@ -177,7 +183,7 @@ void RunsPage::connectTable() {
     connect(m_table, &RunsView::openChanged, this, &RunsPage::setOpen);
     connect(m_table, &RunsView::sortRequested, this, &RunsPage::setSort);
     connect(m_table, &RunsView::showRequested, m_actions->action(QStringLiteral("curves")), &QAction::trigger);
-    connect(m_table, &RunsView::resumeRequested, this, [this](const QString& run) { workspace().actions().resume({run}); });
+    connect(m_table, &RunsView::resumeRequested, this, [this](const QStringList& runs) { workspace().actions().resume(runs); });
     // A column that was dragged is chosen, where it stands now. The model follows later: the header is still at it.
     connect(m_table->horizontalHeader(), &QHeaderView::sectionMoved, this, [this] {
         m_columnIds = m_table->shownOrder();

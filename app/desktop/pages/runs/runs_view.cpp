@@ -13,6 +13,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "actions/run_actions.h"
 #include "pages/runs/runs_delegate.h"
 #include "widgets/as_written.h"
 
@@ -20,10 +21,11 @@ namespace faceter::desktop {
 namespace {
 
 constexpr int measured_lines = 100;
+constexpr int head_padding = 16;  // with air before the next one
 constexpr int most_width = 300, most_name_width = 220, most_settings_width = 150;
 
-/// How narrow a column of texts may get for the others' sake; numbers and states are never cut.
-int leastWidth(RunColumn::Kind kind, int wanted) {
+/// How narrow a column of texts may get for the others' sake, its head whole; numbers and states are never cut.
+int leastWidth(RunColumn::Kind kind, int wanted, int head) {
     switch (kind) {
         case RunColumn::Kind::name:
             return std::min(wanted, 120);
@@ -33,7 +35,7 @@ int leastWidth(RunColumn::Kind kind, int wanted) {
         case RunColumn::Kind::point:
         case RunColumn::Kind::tags:
         case RunColumn::Kind::note:
-            return std::min(wanted, 72);
+            return std::min(wanted, std::max(72, head));
         default:
             return wanted;
     }
@@ -162,12 +164,14 @@ void RunsView::widen() {
 }
 
 void RunsView::shareWidth() {
+    const QFontMetrics head(horizontalHeader()->font());
     std::vector<int> widths, slack;
     for (std::size_t i = 0; i < m_wanted.size(); ++i) {
         const RunColumn& what = m_model.columns()[i];
         const bool chosen = m_widths.contains(what.id());
         widths.push_back(chosen ? m_widths.value(what.id()) : m_wanted[i]);
-        slack.push_back(chosen ? 0 : widths.back() - leastWidth(what.kind, widths.back()));
+        slack.push_back(chosen ? 0
+                               : widths.back() - leastWidth(what.kind, widths.back(), head.horizontalAdvance(what.title()) + head_padding));
     }
     const int excess = std::accumulate(widths.begin(), widths.end(), 0) - viewport()->width();
     const int yielding = std::accumulate(slack.begin(), slack.end(), 0);
@@ -226,20 +230,25 @@ bool RunsView::toggleAt(const QPoint& position) {
     return true;
 }
 
-QModelIndex RunsView::resumableAt(const QPoint& position) const {
+/// The runs that "Resume" stands for at a place: of a group those that can go on.
+QStringList RunsView::resumableAt(const QPoint& position) const {
     const QModelIndex index = indexAt(position);
-    if (!index.isValid() || m_model.groupOf(index.row())) return {};
+    if (!index.isValid()) return {};
     QStyleOptionViewItem option;
     initViewItemOption(&option);
     option.rect = visualRect(index);
-    return RunsDelegate::resumeRect(option, index).contains(position) ? index : QModelIndex();
+    QStringList runs;
+    if (!RunsDelegate::resumeRect(option, index).contains(position)) return runs;
+    for (const int place : m_model.runsOf(index.row()))
+        if (const RunRow& run = m_model.runsData().run(place); isResumable(run.state)) runs << qs(run.info.id);
+    return runs;
 }
 
 void RunsView::mousePressEvent(QMouseEvent* event) {
     const QPoint position = event->position().toPoint();
     if (event->button() == Qt::LeftButton && toggleAt(position)) return;
-    if (const QModelIndex index = resumableAt(position); event->button() == Qt::LeftButton && index.isValid()) {
-        Q_EMIT resumeRequested(index.data(RunsModel::runRole).toString());
+    if (const QStringList runs = resumableAt(position); event->button() == Qt::LeftButton && !runs.isEmpty()) {
+        Q_EMIT resumeRequested(runs);
         return;
     }
     DataTable::mousePressEvent(event);
@@ -252,7 +261,7 @@ void RunsView::mouseDoubleClickEvent(QMouseEvent* event) {
 }
 
 void RunsView::mouseMoveEvent(QMouseEvent* event) {
-    viewport()->setCursor(resumableAt(event->position().toPoint()).isValid() ? Qt::PointingHandCursor : Qt::ArrowCursor);
+    viewport()->setCursor(resumableAt(event->position().toPoint()).isEmpty() ? Qt::ArrowCursor : Qt::PointingHandCursor);
     DataTable::mouseMoveEvent(event);
 }
 

@@ -39,7 +39,7 @@ class RunsView : public DataTable {
     void openChanged(quint64 group, bool open);
     void sortRequested(const SortBy& sort);
     void showRequested();  ///< Enter or a double click
-    void resumeRequested(const QString& run);
+    void resumeRequested(const QStringList& runs);
 
   protected:
     void keyPressEvent(QKeyEvent* event) override;
@@ -50,7 +50,7 @@ class RunsView : public DataTable {
 
   private:
     bool toggleAt(const QPoint& position);
-    QModelIndex resumableAt(const QPoint& position) const;
+    QStringList resumableAt(const QPoint& position) const;
     bool openCurrent(bool open);
     int wantedWidth(int column) const;
     void shareWidth();

@@ -194,7 +194,8 @@ void ParallelView::paintAxis(QPainter& painter, int place) const {
     }
     const QFontMetrics metrics = painter.fontMetrics();
     const double room = numAxes() < 2 ? width() : plot().width() / (numAxes() - 1) - 8;
-    const auto write = [&](const QString& text, double y) {
+    const auto write = [&](const QString& text, double y, bool isNumber = false) {
+        if (isNumber && metrics.horizontalAdvance(text) > room) return;  // a part of a number is another number
         const QString shown = elidedName(text, metrics, room);
         const double wide = metrics.horizontalAdvance(shown), left = std::clamp(x - wide / 2, 2.0, std::max(2.0, width() - wide - 2));
         painter.drawText(QPointF(left, y), shown);
@@ -203,8 +204,8 @@ void ParallelView::paintAxis(QPainter& painter, int place) const {
     write(axis.title, margin + metrics.ascent() - 4);
     painter.setPen(colours.secondary);
     if (axis.categories.isEmpty()) {
-        write(axis.high, plot().top() - 4);
-        write(axis.low, plot().bottom() + metrics.ascent() + 2);
+        write(axis.high, plot().top() - 4, true);
+        write(axis.low, plot().bottom() + metrics.ascent() + 2, true);
         return;
     }
     const double last = std::max<double>(1, axis.categories.size() - 1);

@@ -1,0 +1,152 @@
+#include <QMessageBox>
+#include <QPushButton>
+#include <QSemaphore>
+#include <QSettings>
+#include <QTest>
+#include <QTextCursor>
+#include <QThreadPool>
+
+#include "desktop/compose/fake_worker.h"
+#include "pages/compose/compose_page.h"
+#include "pages/compose/yaml_editor.h"
+#include "support/test.h"
+
+using namespace faceter;
+using namespace faceter::desktop;
+using namespace faceter::testing;
+
+namespace {
+
+constexpr int patience_ms = 20000;
+
+/// A disk that answers nobody before it is let go: all that is done beside the interface waits, in the order in which it was asked.
+class SlowDisk {
+  public:
+    SlowDisk() : m_threads(QThreadPool::globalInstance()->maxThreadCount()) {
+        QThreadPool::globalInstance()->setMaxThreadCount(1);
+        ProjectSession::background([gate = m_gate] {
+            gate->acquire();
+            return true;
+        });
+    }
+    ~SlowDisk() {
+        answer();
+        QThreadPool::globalInstance()->setMaxThreadCount(m_threads);
+    }
+    void answer() { m_gate->release(); }
+
+  private:
+    int m_threads;
+    std::shared_ptr<QSemaphore> m_gate = std::make_shared<QSemaphore>();
+};
+
+struct Fixture {
+    TemporaryDirectory folder;
+    Workspace workspace;
+    ComposePage page{workspace};
+
+    Fixture() {
+        page.resize(1000, 700);
+        page.show();
+        page.activateWindow();
+        static_cast<void>(QTest::qWaitForWindowActive(&page));
+        static_cast<void>(QTest::qWaitFor([&] { return page.isReady(); }, patience_ms));
+    }
+    QString file(const char* name, const char* text) {
+        write_file_atomic(folder.path() / name, text);
+        return QString::fromStdString((folder.path() / name).string());
+    }
+    void type(const char* text) {
+        auto* editor = page.findChild<YamlEditor*>(QStringLiteral("yamlEditor"));
+        editor->moveCursor(QTextCursor::End);
+        QTest::keyClicks(editor, QLatin1String(text));
+        QTest::keyClick(editor, Qt::Key_Escape);
+    }
+    void save() { QTest::mouseClick(page.findChild<QPushButton*>(QStringLiteral("saveExperiment")), Qt::LeftButton); }
+    void answer(QMessageBox::StandardButton with) {
+        auto* box = page.findChild<QMessageBox*>(QStringLiteral("unsavedDialog"));
+        QVERIFY(box);
+        QTest::mouseClick(box->button(with), Qt::LeftButton);
+    }
+};
+
+}  // namespace
+
+/// Opening and saving on a disk that takes its time.
+class TestComposeFiles : public QObject {
+    Q_OBJECT
+    TemporaryDirectory folder_;
+
+  private Q_SLOTS:
+    void initTestCase() { qputenv("FACETER_WORKER", write_fake_worker(folder_.path()).c_str()); }
+    void init() { QSettings().clear(); }
+
+    void what_is_opened_while_another_is_written_does_not_become_its_file() {
+        Fixture f;
+        const QString mine = f.file("mine.yaml", "name: mine\n");
+        f.page.document().reset(QStringLiteral("name: mine\n"), mine);
+        f.type("# more");
+        SlowDisk disk;
+        f.save();
+        f.page.open({});
+        f.answer(QMessageBox::Discard);
+        QVERIFY(f.page.document().file().isEmpty());
+        disk.answer();
+        QTRY_COMPARE_WITH_TIMEOUT(read_file(mine.toStdString()), std::string("name: mine\n# more"), patience_ms);
+        QTRY_VERIFY_WITH_TIMEOUT(f.page.isReady(), patience_ms);
+        QVERIFY2(f.page.document().file().isEmpty(), qPrintable(f.page.document().file()));
+    }
+
+    void what_was_saved_last_is_what_stays() {
+        Fixture f;
+        const QString mine = f.file("mine.yaml", "name: mine\n");
+        f.page.document().reset(QStringLiteral("name: mine\n"), mine);
+        {
+            SlowDisk disk;
+            f.type("# one");
+            f.save();
+            f.type(" two");
+            f.save();
+            disk.answer();
+        }
+        QTRY_VERIFY_WITH_TIMEOUT(!f.page.document().text().isModified(), patience_ms);
+        QCOMPARE(read_file(mine.toStdString()), std::string("name: mine\n# one two"));
+    }
+
+    void what_is_typed_while_a_file_is_read_is_asked_about() {
+        Fixture f;
+        const QString other = f.file("other.yaml", "name: other\n");
+        f.page.document().reset(QStringLiteral("name: mine\n"), {});
+        {
+            SlowDisk disk;
+            f.page.open(other);
+            f.type("# typed");
+            disk.answer();
+        }
+        QTRY_VERIFY_WITH_TIMEOUT(f.page.findChild<QMessageBox*>(QStringLiteral("unsavedDialog")), patience_ms);
+        QCOMPARE(f.page.document().plainText(), QStringLiteral("name: mine\n# typed"));
+        f.answer(QMessageBox::Discard);
+        QTRY_COMPARE_WITH_TIMEOUT(f.page.document().plainText(), QStringLiteral("name: other\n"), patience_ms);
+    }
+
+    void of_two_files_that_are_opened_the_last_one_is_shown() {
+        Fixture f;
+        const QString first = f.file("first.yaml", "name: first\n"), second = f.file("second.yaml", "name: second\n");
+        f.page.document().reset(QStringLiteral("name: mine\n"), {});
+        {
+            SlowDisk disk;
+            f.page.open(first);
+            f.page.open(second);
+            disk.answer();
+        }
+        QTRY_VERIFY_WITH_TIMEOUT(f.page.isReady(), patience_ms);
+        QCOMPARE(f.page.document().file(), second);
+        f.page.open(first);
+        f.page.open({});
+        QTRY_VERIFY_WITH_TIMEOUT(f.page.isReady(), patience_ms);
+        QVERIFY(f.page.document().file().isEmpty());
+    }
+};
+
+FACETER_TEST(TestComposeFiles)
+#include "test_compose_files.moc"
