@@ -16,8 +16,8 @@ beside the checkout); they are skipped, and listed, where it is absent.
 
   --preset NAME   release (default), debug, asan or tsan
   --no-warnings   fail where the compiler warns of anything that it compiles now (other compilers and versions warn of other things)
-  --campaign      the tests that take hours as well (label 'campaign'), and those that compare with other packages (setup.sh --peers),
-                  unless FACETER_PEERS names a Python that has them
+  --campaign      the tests that take hours as well (label 'campaign'), 200 kills (FACETER_KILLS) in each test that kills what it runs, and
+                  those that compare with other packages (setup.sh --peers), unless FACETER_PEERS names a Python that has them
   --processors    only the tests whose results must not depend on the processor, under each cap of instruction set, library of products
                   and number of threads (packaging/cmake/Folders.cmake lists them; those under avx2 run always)
   CTEST ARGUMENT  handed on, such as -R text (only tests whose name has "text") or -L fast
@@ -33,7 +33,7 @@ while [ $# -gt 0 ]; do
     case $1 in
         --preset) preset=${2:?--preset needs a name}; shift 2 ;;
         --no-warnings) no_warnings=1; shift ;;
-        --campaign) selection=(); with_peers=(--peers); shift ;;
+        --campaign) selection=(); with_peers=(--peers); export FACETER_KILLS=${FACETER_KILLS:-200}; shift ;;
         --processors) selection=(-L 'processors|avx2'); shift ;;
         --help | -h) usage; exit 0 ;;
         *) break ;;

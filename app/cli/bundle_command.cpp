@@ -3,6 +3,7 @@
 #include "cli/checks.h"
 #include "cli/comparison.h"
 #include "cli/named_runs.h"
+#include "common/abandoned.h"
 #include "common/error.h"
 #include "common/printable.h"
 #include "common/strings.h"
@@ -41,6 +42,7 @@ int bundle(const Cli& cli, BundleArguments arguments) {
     if (fs::exists(output)) throw usage_error("{}: it is there already; give another name with --output", output.string());
     make_directories(output.parent_path());
     check_can_write(arguments.output);
+    remove_abandoned(output);
     const Catalogue catalogue = load_catalogue(cli);
     std::vector<BundleFile> more;
     if (arguments.run_names.size() == 1 && is_study(arguments.run_names.front())) {
@@ -71,9 +73,24 @@ struct OpenArguments {
     bool json = false;
 };
 
+/// Folders that are made for it stay only where something was taken.
+OpenedBundle open_into(const fs::path& folder, const std::string& file) {
+    if (!fs::is_regular_file(file)) throw data_error("{}: no such file; 'faceter bundle' makes one", file);
+    std::error_code ignored;
+    std::vector<fs::path> made;
+    for (const fs::path& part : {folder / "bundles", folder / "runs", folder})
+        if (!fs::exists(part, ignored)) made.push_back(part);
+    try {
+        return open_bundle(file, Project(folder, true));
+    } catch (const Error&) {
+        for (const fs::path& part : made) fs::remove(part, ignored);  // only where it is empty
+        throw;
+    }
+}
+
 int open(const OpenArguments& arguments) {
-    const Project project(arguments.project, true);
-    const OpenedBundle opened = open_bundle(arguments.file, project);
+    const OpenedBundle opened = open_into(arguments.project, arguments.file);
+    const Project project(arguments.project, false);
     Store store(project.folder());
     for (const std::string& warning : store.ingest_all()) say(stderr, "warning: {}\n", warning);
     if (arguments.json) {

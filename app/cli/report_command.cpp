@@ -2,6 +2,7 @@
 
 #include "cli/checks.h"
 #include "cli/comparison.h"
+#include "common/abandoned.h"
 #include "common/error.h"
 #include "common/json_text.h"
 #include "common/strings.h"
@@ -78,6 +79,7 @@ int report(const ReportOptions& options) {
     Report made = gather_report(project, store, compared.rows, std::move(compared.comparison), std::move(compared.view), title);
     made.similarity = std::move(tests);
     if (!options.output.empty()) {
+        remove_abandoned(options.output);
         write_file_atomic(options.output, report_as(made, options.output));
         fmt::print("{}\n", options.output);
     }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "commands.h"
+#include "common/abandoned.h"
 #include "common/atomic_file.h"
 #include "common/cancel.h"
 #include "common/error.h"
@@ -90,6 +91,7 @@ class TeacherWork {
     /// Joins the parts into the output, prints what went, and removes the folder.
     void finish(std::size_t parts, Json report) const {
         Tally total;
+        remove_abandoned(options_.output);
         AtomicFile out(options_.output);
         for (std::size_t part = 0; part < parts; ++part) {
             out.write(read_file(lines_file(part)));

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 
+#include "common/abandoned.h"
 #include "common/error.h"
 
 namespace faceter::worker {
@@ -26,6 +27,7 @@ void write_at_start(const fs::path& path, const std::string& bytes) {
 
 NpyFile::NpyFile(const fs::path& path, std::string type, std::int64_t width, std::int64_t rows)
     : file_(path), type_(std::move(type)), width_(width), announced_(rows) {
+    remove_abandoned(path);
     file_.write(header(rows));
 }
 

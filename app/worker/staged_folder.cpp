@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "common/abandoned.h"
+
 namespace faceter::worker {
 namespace {
 
@@ -20,6 +22,7 @@ fs::path plain(const fs::path& folder) {
 }  // namespace
 
 StagedFolder::StagedFolder(const fs::path& place) : place_(plain(place)) {
+    remove_abandoned(place_);
     staged_ = (fs::exists(place_) ? place_ : place_.parent_path()) / (beginning_of(place_) + std::to_string(::getpid()));
     make_directories(staged_);
 }

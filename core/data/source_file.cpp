@@ -10,14 +10,23 @@
 namespace faceter {
 namespace {
 
+/// Throws what is wrong with the first line of a file none of whose first lines is a record.
+void explain_no_record(const DataEntry& entry) {
+    RecordErrors errors(entry.on_error);
+    bool any = false;
+    read_records(entry.need_path(), errors, {}, [&any](const Record&) { any = true; });
+    if (!any && errors.num_skipped() == 0) throw data_error("{}: holds no record", entry.need_path().string());
+}
+
 std::string format_of(const DataEntry& entry, DataReport& report) {
     if (!entry.format.empty()) return entry.format;
     if (const std::string reason = reason_not_read(entry.need_path(), ""); !reason.empty())
         throw settings_error("data entry '{}': {}", entry.path, reason);
     std::string format;
-    peek_record(entry.need_path(), [&](const Record& record) {
+    const bool found = peek_record(entry.need_path(), [&](const Record& record) {
         format = is_pair_record(record) ? "pairs" : record.find({"text"}) ? "labelled" : "";
     });
+    if (!found) explain_no_record(entry);
     if (format.empty())
         throw data_error("{}: its first record is neither a pair (query, document) nor a labelled text (text, label); set format",
                          entry.need_path().string());

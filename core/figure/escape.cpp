@@ -16,6 +16,23 @@ namespace {
 /// Valid UTF-8 is the precondition of every sink; what is not becomes U+FFFD (as do other control characters).
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
 
+/// Tables of values go to terminals as well: what begins an escape sequence there (C0, delete, C1) becomes U+FFFD; tabs and line breaks
+/// stay.
+std::string without_sequences(std::string_view text) {
+    std::string out;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        const bool is_space = text[at] == '\t' || text[at] == '\n' || text[at] == '\r';
+        const bool is_wide = text[at] == '\xC2' && at + 1 < text.size() && (text[at + 1] & 0xE0) == 0x80;
+        if (is_wide || (is_control(text[at]) && !is_space)) {
+            out += "\uFFFD";
+            at += is_wide;
+        } else {
+            out += text[at];
+        }
+    }
+    return out;
+}
+
 bool is_formula(std::string_view text) {
     return !text.empty() && std::string_view("=+-@\t\r").find(text.front()) != std::string_view::npos && !parse_double(text);
 }
@@ -178,7 +195,7 @@ std::string escape_latex(std::string_view text) {
 }
 
 std::string escape_csv(std::string_view text) {
-    const std::string safe = (is_formula(text) ? "'" : "") + std::string(text);
+    const std::string safe = (is_formula(text) ? "'" : "") + without_sequences(text);
     if (safe.find_first_of(",\"\r\n") == std::string::npos) return safe;
     return '"' + replace_each(safe, [](char c) -> std::string_view { return c == '"' ? "\"\"" : ""; }) + '"';
 }
@@ -186,7 +203,8 @@ std::string escape_csv(std::string_view text) {
 std::string escape_tsv(std::string_view text) {
     // Spreadsheets take quotes round a field away, and then look for formulas.
     const std::string_view content = text.substr(std::min(text.find_first_not_of('"'), text.size()));
-    return (is_formula(content) ? "'" : "") + replace_each(text, [](char c) -> std::string_view { return is_control(c) ? " " : ""; });
+    return (is_formula(content) ? "'" : "") +
+           replace_each(without_sequences(text), [](char c) -> std::string_view { return is_control(c) ? " " : ""; });
 }
 
 std::string escape_markdown(std::string_view text) {

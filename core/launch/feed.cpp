@@ -45,7 +45,7 @@ void send_end(const std::string& id, int code, const std::string& cause) {
 }
 
 std::string part_of_file(const fs::path& file, std::uint64_t offset) {
-    const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+    const int descriptor = ::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (descriptor < 0) return "";
     std::string bytes(chunk_bytes, '\0');
     const ssize_t got = ::pread(descriptor, bytes.data(), bytes.size(), static_cast<off_t>(offset));
@@ -66,6 +66,7 @@ class FedRun {
     void look() {
         const RunState state = read_state(run_);
         for (const std::string& path : fed_files(run_.folder())) is_growing_file(path) ? send_growth(path) : send_whole(path);
+        send_removal("control/job.json");  // it goes on without SLURM
         over_ = is_over(state.phase) || is_gone();
         if (is_over(state.phase))
             send_end(run_.info().id, state.phase == RunPhase::done ? 0 : state.exit_code, state.cause);
@@ -109,6 +110,17 @@ class FedRun {
         if (known.value == crc) return;
         known.value = crc;
         send({{"run", run_.info().id}, {"file", path}, {"size", bytes.size()}}, bytes);
+    }
+
+    /// As an empty file, which readers take for none; a mirror of any version does.
+    void send_removal(const std::string& path) {
+        const auto known = known_.find(path);
+        const std::uint64_t empty = crc32c("");
+        std::error_code error;
+        if (known == known_.end() || known->second.value.value_or(empty) == empty) return;
+        if (fs::exists(run_.folder() / path, error) || error) return;
+        known->second = {empty, ""};
+        send({{"run", run_.info().id}, {"file", path}, {"size", 0}});
     }
 
     RunDirectory run_;

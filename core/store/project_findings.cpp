@@ -75,10 +75,11 @@ class ProjectSearch {
         const fs::path folder = project_.folder();
         std::error_code ignored;
         if (!fs::exists(file, ignored)) return;
-        const auto damaged = [&] {
-            found_.push_back(
-                {file.string() + ": the store is damaged", "faceter ingest --rebuild " + argument_, [folder] { Store::rebuild(folder); }});
+        const auto make_anew = [&](const std::string& why) {
+            found_.push_back({file.string() + ": " + why, "faceter ingest --rebuild " + argument_, [folder] { Store::rebuild(folder); }});
         };
+        const auto damaged = [&] { make_anew("the store is damaged"); };
+        if (const std::string closed = why_closed(file); !closed.empty()) return make_anew("the store " + closed);
         try {
             Store store(folder);
             if (store.integrity() != "ok")

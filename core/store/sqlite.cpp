@@ -1,7 +1,9 @@
 #include "store/sqlite.h"
 
 #include <sqlite3.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <limits>
@@ -36,6 +38,14 @@ void distrust(sqlite3* handle) {
 
 }  // namespace
 
+std::string why_closed(const fs::path& file) {
+    std::error_code ignored;
+    const fs::file_status status = fs::status(file, ignored);
+    if (!fs::exists(status)) return "";
+    if (!fs::is_regular_file(status)) return "is no file";
+    return ::access(file.c_str(), R_OK | W_OK) == 0 ? "" : fmt::format("cannot be opened: {}", errno_text(errno));
+}
+
 void set_statement_hook(std::function<void()> hook) { statement_hook() = std::move(hook); }
 
 Database::Database(const fs::path& file) : file_(file) {
@@ -43,7 +53,7 @@ Database::Database(const fs::path& file) : file_(file) {
     if (sqlite3_open_v2(name.c_str(), &handle_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr) != SQLITE_OK) {
         const std::string why = handle_ ? sqlite3_errmsg(handle_) : "out of memory";
         sqlite3_close(handle_);
-        throw failure("{}: cannot open the store: {}", file.string(), why);
+        throw Unwritable(fmt::format("{}: cannot open the store: {}", file.string(), why));
     }
     sqlite3_busy_timeout(handle_, busy_timeout_ms);
     distrust(handle_);

@@ -1,10 +1,11 @@
 #pragma once
 #include "common/error.h"
+#include "common/file.h"
 
 namespace faceter {
 
-/// The store cannot be written: its disk is full, a quota is used up. It holds nothing that the run directories do not: who only reads
-/// goes on with a store in memory (Database of no file), which lasts as long as the program.
+/// The store cannot be written, or opened: its disk is full, a quota is used up, it is another user's. It holds nothing that the run
+/// directories do not: who only reads goes on with a store in memory (Database of no file), which lasts as long as the program.
 class Unwritable : public Error {
   public:
     explicit Unwritable(const std::string& message) : Error(ExitCode::failed, message) {}
@@ -15,5 +16,8 @@ class DamagedStore : public Error {
   public:
     explicit DamagedStore(const std::string& message) : Error(ExitCode::data, message) {}
 };
+
+/// What keeps a store that is there from being opened; empty where nothing is known.
+std::string why_closed(const fs::path& file);
 
 }  // namespace faceter

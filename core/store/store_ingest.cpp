@@ -42,8 +42,11 @@ std::vector<double> numbers_of(const Json& list) {
 /// What a store in memory means for who asked.
 std::string why_in_memory(const fs::path& project) {
     try {
-        return fmt::format("{}: cannot be written: the runs were read anew, and will be each time; free some space",
-                           Store::location(project).string());
+        const fs::path file = Store::location(project);
+        const std::string closed = why_closed(file);
+        return fmt::format("{}: {}: the runs were read anew, and will be each time; {}", file.string(),
+                           closed.empty() ? "cannot be written" : closed,
+                           closed.empty() ? "free some space" : "faceter ingest --rebuild makes it new");
     } catch (const Unwritable& no_place) {
         return fmt::format("{}; the runs were read anew, and will be each time", no_place.what());
     }
@@ -380,7 +383,7 @@ std::vector<std::string> Store::rebuild(const fs::path& project, const LookProgr
     const fs::path file = location(project);
     try {
         Store store(project);
-        if (store.integrity() == "ok") {
+        if (why_closed(file).empty() && store.integrity() == "ok") {
             store.database_->transaction([&] {
                 store.database_->execute("UPDATE revisions SET newest = newest + 1");
                 store.database_->execute("INSERT OR REPLACE INTO removed SELECT id, newest FROM runs, revisions");

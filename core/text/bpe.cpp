@@ -33,6 +33,7 @@ BpeModel::BpeModel(BpeSettings settings, std::string_view name)
       byte_chars_(settings.byte_chars) {
     for (const auto& [piece, id] : settings.vocabulary) {
         if (id < 0) throw data_error("{}: the id of {} is negative", name, faceter::quoted(piece));
+        check_piece(piece, name);
         if (!piece.empty()) trie_.insert(piece, id);
     }
     if (settings.unk_token && !settings.unk_token->empty()) {

@@ -110,12 +110,22 @@ PrependScheme read_prepend_scheme(const JsonElement& step, std::string_view name
     throw data_error("{}: the prepend_scheme {} is none of always, first, never", name, quoted(scheme));
 }
 
-std::unique_ptr<PreTokenizerStep> read_metaspace(const JsonElement& step, std::string_view name) {
-    const std::string_view mark = member_or(step, "replacement", space_mark, name);
+/// `text`, which is member `key` of a step of that type.
+std::string one_character(std::string_view text, std::string_view key, std::string_view type, std::string_view name) {
     const auto is_lead = [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; };
-    if (std::count_if(mark.begin(), mark.end(), is_lead) != 1)
-        throw data_error("{}: the replacement {} of Metaspace is not one character", name, quoted(mark));
-    return make_metaspace(std::string(mark), read_prepend_scheme(step, name), member_or(step, "split", true, name));
+    if (std::count_if(text.begin(), text.end(), is_lead) != 1)
+        throw data_error("{}: the {} {} of {} is not one character", name, key, quoted(text, 40), type);
+    return std::string(text);
+}
+
+std::unique_ptr<PreTokenizerStep> read_metaspace(const JsonElement& step, std::string_view name) {
+    const std::string mark = one_character(member_or(step, "replacement", space_mark, name), "replacement", "Metaspace", name);
+    return make_metaspace(mark, read_prepend_scheme(step, name), member_or(step, "split", true, name));
+}
+
+std::unique_ptr<PreTokenizerStep> read_delimiter_split(const JsonElement& step, std::string_view name) {
+    const auto delimiter = required<std::string_view>(step, "delimiter", name);
+    return make_split(one_character(delimiter, "delimiter", "CharDelimiterSplit", name), SplitBehavior::removed, false);
 }
 
 using Steps = std::vector<std::unique_ptr<PreTokenizerStep>>;
@@ -138,8 +148,7 @@ void add_pre_tokenizer(const JsonElement& step, std::string_view name, Steps& st
     if (type == "BertPreTokenizer") return steps.push_back(make_bert_split());
     if (type == "Digits") return steps.push_back(make_digits(member_or(step, "individual_digits", false, name)));
     if (type == "Punctuation") return steps.push_back(make_punctuation(read_behavior(step, "Isolated", name)));
-    if (type == "CharDelimiterSplit")
-        return steps.push_back(make_split(std::string(required<std::string_view>(step, "delimiter", name)), SplitBehavior::removed, false));
+    if (type == "CharDelimiterSplit") return steps.push_back(read_delimiter_split(step, name));
     throw data_error(
         "{}: the pre_tokenizer {} is not supported; Metaspace, WhitespaceSplit, Whitespace, ByteLevel, Split, BertPreTokenizer, Digits, "
         "Punctuation, CharDelimiterSplit and Sequence are",

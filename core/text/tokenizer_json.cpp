@@ -81,6 +81,9 @@ std::vector<AddedToken> read_added_tokens_decoder(const JsonElement& config, std
 
 namespace {
 
+/// Far more than any model puts around a text; a template that names a token of many ids many times would make as many as there is memory.
+constexpr std::size_t most_special_ids = 1024;
+
 /// Appends the ids that special token `id` of a TemplateProcessing stands for.
 void append_template_ids(const JsonElement& processor, std::string_view id, std::string_view name, std::vector<std::int32_t>& ids) {
     JsonElement tokens, token;
@@ -88,6 +91,8 @@ void append_template_ids(const JsonElement& processor, std::string_view id, std:
     const bool found =
         find_member(processor, "special_tokens", tokens) && find_member(tokens, id, token) && token.is_object() && !token["ids"].get(array);
     if (!found) throw data_error("{}: post_processor.special_tokens has no ids for {}", name, quoted(id));
+    if (ids.size() + array.size() > most_special_ids)
+        throw data_error("{}: post_processor.single puts more than {} tokens beside a text", name, most_special_ids);
     for (const JsonElement value : array) ids.push_back(to_id(value, id, name));
 }
 

@@ -129,6 +129,18 @@ class TestHostile : public QObject {
         HAS(told({"ingest", "--rebuild", "--project", project.path().string()}), "0: ");
         HAS(told({"list", "--project", project.path().string()}), "0: ");
     }
+    void a_bundle_that_is_none_makes_no_project() {
+        const TemporaryDirectory folder;
+        const fs::path broken = folder.path() / "broken.tar.gz", project = folder.path() / "p";
+        write_file_atomic(broken, "no archive");
+        for (const fs::path& file : {folder.path() / "none.tar.gz", broken}) {
+            HAS(told({"open", file.string(), "--project", project.string()}), "4: ");
+            QVERIFY(!fs::exists(project));
+        }
+        make_directories(project / "runs");
+        HAS(told({"open", broken.string(), "--project", project.string()}), "4: ");
+        QVERIFY(fs::is_directory(project / "runs"));  // it was there before
+    }
     void links_out_of_a_run() {
         const TemporaryDirectory project;
         const RunDirectory run = sample_run(project.path());

@@ -2,10 +2,12 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 
+#include "common/abandoned.h"
 #include "common/error.h"
 #include "support/deaths.h"
 #include "support/test.h"
@@ -53,6 +55,34 @@ class TestAtomicFile : public QObject {
         file.commit();
         QCOMPARE(read_file(path), std::string("new content"));
         QCOMPARE(files_in(folder.path()), std::size_t{1});
+    }
+    void what_killed_processes_left_goes_with_the_next_that_writes_there() {
+        const TemporaryDirectory folder;
+        const pid_t dead = ::fork();
+        if (dead == 0) ::_exit(0);
+        ::waitpid(dead, nullptr, 0);
+        const auto now = fs::file_time_type::clock::now();
+        const auto lay = [&](const std::string& name, pid_t process, std::chrono::minutes age, bool is_folder) {
+            const fs::path path = folder.path() / (name + std::to_string(process));
+            if (is_folder) make_directories(path);
+            write_file_atomic(is_folder ? path / "a" : path, "half");
+            for (const fs::path& part : {path / "a", path})
+                if (fs::exists(part)) fs::last_write_time(part, now - age);
+            return path;
+        };
+        const auto old = std::chrono::minutes(61), fresh = std::chrono::minutes(50);
+        const fs::path file = folder.path() / fmt::format("v.npy.tmp-{}-3", dead);
+        fs::rename(lay("v.npy.tmp-", dead, old, false), file);
+        const std::vector<fs::path> gone = {file, lay(".model.tmp-", dead, old, true)},
+                                    kept = {lay("v.npy.tmp-", ::getpid(), old, false), lay("v.npy.tmp-", dead, fresh, false),
+                                            lay(".model.tmp-", ::getpid(), old, true), lay("other.npy.tmp-", dead, old, false),
+                                            lay("v.npy.tmp-x", dead, old, false)};
+        make_directories(folder.path() / "model");
+        fs::rename(gone[1], folder.path() / "model" / gone[1].filename());  // as beside it
+        for (const char* place : {"v.npy", "model", "nothing/at/all"}) remove_abandoned(folder.path() / place);
+        QVERIFY(!fs::exists(gone[0]));
+        QVERIFY(fs::is_empty(folder.path() / "model"));
+        for (const fs::path& path : kept) QVERIFY2(fs::exists(path), path.c_str());
     }
     void without_a_commit_nothing_is_left() {
         const TemporaryDirectory folder;

@@ -190,6 +190,9 @@ class TestTraining : public QObject {
     void a_set_without_examples_or_that_cannot_be_trained_on_says_so() {
         EXPECT_ERROR(load("empty.jsonl", "", {{"format", "pairs"}}), "no example is left");
         EXPECT_ERROR(load("unclear.jsonl", "{\"a\": 1}\n"), "set format");
+        EXPECT_ERROR(load("bytes.jsonl", "\n{\"query\": \"\xff\", \"document\": \"b\"}\n"), "bytes.jsonl:2: not valid UTF-8");
+        EXPECT_ERROR(load("torn.jsonl", "{\"query\": \"a\""), "torn.jsonl:1: not valid JSON");
+        EXPECT_ERROR(load("none.jsonl", ""), "none.jsonl: holds no record");
         put(folder_.path() / "sts/test.jsonl", R"({"sentence1": "a", "sentence2": "b", "score": 3.2})");
         EXPECT_ERROR(load_training_set(request({{"path", "sts"}}, folder_.path()), "sts"), "train.jsonl: no such file");
         put(folder_.path() / "sum/test.jsonl",

@@ -327,11 +327,20 @@ class TestTable : public QObject {
         QCOMPARE(escape_tsv("\"=1+1\""), std::string("'\"=1+1\""));  // a spreadsheet takes the quotes away
         QCOMPARE(escape_tsv("\"\"@x\"\""), std::string("'\"\"@x\"\""));
         QCOMPARE(escape_tsv("\"quoted\""), std::string("\"quoted\""));
+        for (const auto& escape : {escape_csv, escape_tsv}) {
+            QCOMPARE(escape("\x1b]0;x\x07"), std::string("\uFFFD]0;x\uFFFD"));
+            QCOMPARE(escape("\u009B"
+                            "2J\u00E9"),
+                     std::string("\uFFFD"
+                                 "2J\u00E9"));
+        }
         const auto rows = parse_csv(table_to_csv(hostile_table()));
         QCOMPARE(rows.size(), std::size_t{2});
         for (std::size_t i = 0; i < std::size(hostile); ++i) {
             const std::string field = rows[1][i];
-            QCOMPARE(field.front() == '\'' ? field.substr(1) : field, std::string(hostile[i]));
+            std::string expected = hostile[i];
+            for (std::size_t at = 0; (at = expected.find('\x1b')) != std::string::npos;) expected.replace(at, 1, "\uFFFD");
+            QCOMPARE(field.front() == '\'' ? field.substr(1) : field, expected);
         }
     }
     void csv_has_full_precision_and_columns_of_their_own_for_spread_n_and_stars() {

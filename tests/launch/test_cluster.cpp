@@ -377,6 +377,35 @@ class TestCluster : public QObject {
         overwrite(done.folder() / "run.json", "{");  // which is no end of it
         EXPECT_ERROR(fed(Project(there.path(), false), {{"runs", known}, {"once", true}}), "run.json");
     }
+    void a_mirror_forgets_the_job_of_a_run_that_goes_on_without_slurm() {
+        const TemporaryDirectory there, here;
+        const RunDirectory run = sample_run(there.path());
+        const std::string id = run.info().id;
+        const Project project(here.path(), true);
+        const auto follow = [&] {
+            Mirror mirror(project, ssh(), {id});
+            FrameReader reader;
+            reader.add(fed(Project(there.path(), false), Json::parse(mirror.request(true))));
+            int jobs = 0;
+            while (const auto frame = reader.next()) {
+                jobs += frame->head.value("file", "") == "control/job.json";
+                mirror.take(*frame);
+            }
+            return jobs;
+        };
+        write_job(run, {"12_0", "CANCELLED", "", "n1", 0});
+        QCOMPARE(follow(), 1);
+        QCOMPARE(read_state(project.find_run(id)).phase, RunPhase::stopped);
+        clear_launch(run);
+        write_attempt(run, 1, 5, "");
+        QCOMPARE(follow(), 1);
+        QVERIFY(!read_job(project.find_run(id)));
+        QCOMPARE(read_state(project.find_run(id)).phase, RunPhase::running);
+        QCOMPARE(follow(), 0);
+        write_job(run, {"13_0", "PENDING", "Priority", "", 0});
+        QCOMPARE(follow(), 1);
+        QCOMPARE(read_job(project.find_run(id))->job, std::string("13_0"));
+    }
     void two_that_follow_one_run_bring_its_log_once() {
         const TemporaryDirectory there, here;
         const RunDirectory run = sample_run(there.path());

@@ -179,6 +179,16 @@ class TestState : public QObject {
         QCOMPARE(read_state(run).phase, RunPhase::silent);
         QVERIFY(read_state(run).cause.find("elsewhere.invalid") != std::string::npos);
     }
+    void a_quiet_run_that_nothing_can_be_written_into_is_silent_by_this_machines_clock() {
+        const RunDirectory run = new_run();
+        write_foreign_attempt(run);
+        const timespec old[2] = {{::time(nullptr) - 3600, 0}, {::time(nullptr) - 3600, 0}};
+        ::utimensat(AT_FDCWD, run.attempt_journal(1).c_str(), old, 0);
+        fs::remove_all(run.control());  // as in a copy without empty folders; root may write in spite of any permission
+        QCOMPARE(read_state(run).phase, RunPhase::silent);
+        write_file_atomic(run.control(), "");
+        QCOMPARE(read_state(run).phase, RunPhase::silent);
+    }
     void what_a_journal_says_of_its_pauses_does_not_keep_a_run_running_for_ever() {
         const RunDirectory run = new_run();
         write_foreign_attempt(run);

@@ -1,6 +1,7 @@
 #include "store/store.h"
 
 #include <sqlite3.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -290,6 +291,36 @@ class TestStore : public QObject {
         Store store("/nonexistent/project");
         QVERIFY(store.file().empty());
         QCOMPARE(store.runs().size(), std::size_t{0});
+    }
+    void a_store_that_cannot_be_opened_hides_no_run_and_can_be_made_anew() {
+        const TemporaryDirectory project;
+        fill(project.path());
+        const std::string expected = reference_dump(project.path());
+        const fs::path file = Store::location(project.path());
+        const auto check = [&](const char* why) {
+            Store store(project.path());
+            const std::vector<std::string> warnings = store.ingest_all();
+            QVERIFY(!warnings.empty());
+            for (const std::string& piece : {std::string("faceter.sqlite: ") + why, std::string("faceter ingest --rebuild")})
+                QVERIFY2(warnings.back().find(piece) != std::string::npos, warnings.back().c_str());
+            QVERIFY(store.file().empty());
+            QCOMPARE(store.dump(), expected);
+        };
+        remove_store(project.path());
+        fs::create_directory(file);
+        check("is no file");
+        Store::rebuild(project.path());
+        QCOMPARE(reference_dump(project.path()), expected);
+        remove_store(project.path());
+        QCOMPARE(::mkfifo(file.c_str(), 0600), 0);
+        check("is no file");
+        Store::rebuild(project.path());
+        QCOMPARE(reference_dump(project.path()), expected);
+        if (::geteuid() == 0) return;  // may open everything
+        fs::permissions(file, fs::perms::none);
+        check("cannot be opened: Permission denied");
+        Store::rebuild(project.path());
+        QCOMPARE(reference_dump(project.path()), expected);
     }
     void a_damaged_store_says_what_to_do_and_can_be_made_anew() {
         const TemporaryDirectory project;

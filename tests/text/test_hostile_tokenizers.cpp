@@ -96,6 +96,9 @@ class TestHostileTokenizers : public QObject {
         Json added = with_steps(nullptr, nullptr);
         added["added_tokens"] = Json::array({{{"content", piece}}});
         row("added token", added);
+        Json bpe = with_steps(nullptr, nullptr);
+        bpe["model"]["vocab"][piece] = 3;
+        row("BPE", bpe);
     }
     void a_piece_that_no_training_makes_is_refused() {
         QFETCH(QByteArray, json);
@@ -129,6 +132,28 @@ class TestHostileTokenizers : public QObject {
     void a_pattern_of_a_megabyte_is_refused() {
         EXPECT_ERROR(TokenizerFolder(with_steps(nullptr, split(std::string(1 << 20, 'a')))).load(), "tokenizer.json", "longer than 64 KiB");
         EXPECT_ERROR(TokenizerFolder(with_steps(replace(std::string(1 << 20, 'a'), ""), nullptr)).load(), "longer than 64 KiB");
+    }
+    void a_delimiter_that_is_not_one_character_is_refused() {
+        for (const char* delimiter : {"", "ab"})
+            EXPECT_ERROR(TokenizerFolder(with_steps(nullptr, {{"type", "CharDelimiterSplit"}, {"delimiter", delimiter}})).load(),
+                         "the delimiter '" + std::string(delimiter) + "' of CharDelimiterSplit is not one character");
+        const auto tokenizer = TokenizerFolder(with_steps(nullptr, {{"type", "CharDelimiterSplit"}, {"delimiter", "\xC3\xA9"}})).load();
+        QCOMPARE(encode(*tokenizer,
+                        "a\xC3\xA9"
+                        "b"),
+                 (std::vector<std::int32_t>{1, 2}));
+    }
+    void a_template_that_multiplies_its_tokens_is_refused() {
+        const auto folder = [](int steps, int ids) {
+            Json json = with_steps(nullptr, nullptr), single = Json::array({{{"Sequence", {{"id", "A"}, {"type_id", 0}}}}});
+            for (int i = 0; i < steps; ++i) single.push_back({{"SpecialToken", {{"id", "b"}, {"type_id", 0}}}});
+            json["post_processor"] = {{"type", "TemplateProcessing"},
+                                      {"single", single},
+                                      {"special_tokens", {{"b", {{"id", "b"}, {"ids", std::vector<int>(ids, 2)}}}}}};
+            return json;
+        };
+        EXPECT_ERROR(TokenizerFolder(folder(20'000, 20'000)).load(), "post_processor.single puts more than 1024 tokens beside a text");
+        QVERIFY(TokenizerFolder(folder(2, 3)).load());
     }
     void steps_that_multiply_a_text_are_refused_data() {
         QTest::addColumn<QByteArray>("json");
