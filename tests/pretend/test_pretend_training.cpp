@@ -242,6 +242,29 @@ class TestPretendTraining : public QObject {
         QCOMPARE(pretend::counts().waits, std::int64_t{1});
     }
 
+    /// What training fits in beside may be too little for as many texts as are embedded at once: then they go in parts.
+    void texts_that_do_not_fit_together_are_embedded_in_smaller_batches() {
+        NEED_SHARED();
+        TrainingBench bench(methods[0], exact_settings(), there);
+        const auto texts = some_texts(bench);
+        const Route route = bench.model->route("retrieval", Role::document);
+        const std::uint64_t held = device_memory(there).held;
+        pretend::reset_counts();
+        const at::Tensor wanted = embed_texts(*bench.model, texts, route);
+        const std::uint64_t taken = device_memory(there).most - held;
+        const auto back = qScopeGuard([] { pretend::limit_memory(~std::uint64_t{0}); });
+        pretend::limit_memory(held + taken / 3);
+        EmbedOptions options;
+        std::vector<std::size_t> done;
+        options.progress = [&](std::size_t count) { done.push_back(count); };
+        QVERIFY(max_difference(embed_texts(*bench.model, texts, route, options), wanted) < 1e-5);
+        QVERIFY(done.size() > 2 && done.back() == texts.size());
+        QCOMPARE(device_memory(there).held, held);
+        pretend::limit_memory(held + 512);
+        EXPECT_ERROR(embed_texts(*bench.model, texts, route), "out of memory in embedding a text of", "tokens by itself", "max_length");
+        QCOMPARE(device_memory(there).held, held);
+    }
+
     /// What filters, mines and distils.
     void a_teacher_judges_as_on_the_processor() {
         NEED_SHARED();
