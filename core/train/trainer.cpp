@@ -91,6 +91,7 @@ Trainer::Trainer(EmbeddingModel& model, const Stage& stage, std::size_t stage_in
       group_(group),
       tools_{model, encoder_, batcher, settings_, group, stage.routing_loss, sides_of(stage, objective)} {
     require_fitting(objective, stage);
+    if (lowers_products()) require_bfloat16(encoder_.device());
     if (adapter_ >= 0 || !adapters_.empty()) encoder_.require_grad(false);
     if (adapter_ < 0 && (adapters_.empty() || base_rate_ > 0)) encoder_.widen();
     if (tools_.sides.documents_frozen) {

@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "common/error.h"
 #include "eval/embedder.h"
 #include "model/accelerator.h"
@@ -104,6 +106,33 @@ class TestPretendTraining : public QObject {
                 QCOMPARE(after.held, before.held);
                 if (bf16) QVERIFY2(after.waits <= 7, listed(pretend::waits_by_place()).c_str());
             }
+    }
+
+    /// The kernel of grouped products is of an H100 and its like; elsewhere PyTorch's function would wait in each product, and here the
+    /// host asks once a block.
+    void experts_on_a_gpu_without_grouped_products_wait_once_a_block() {
+        NEED_SHARED();
+        const auto back = qScopeGuard([] { pretend::set_capability(90); });
+        std::map<int, double> losses;
+        std::map<int, std::int64_t> waits;
+        std::int64_t routed = 0;
+        for (const int capability : {90, 80, 89, 120}) {
+            pretend::set_capability(capability);
+            TrainingSettings settings = exact_settings();
+            settings.bf16 = true;
+            TrainingBench bench(methods[2], settings, there);
+            routed = 0;
+            for (const Block& block : bench.model->encoders.front()->blocks()) routed += block.routing ? 1 : 0;
+            pretend::reset_counts();
+            losses[capability] = bench.steps(1).front();
+            waits[capability] = pretend::counts().waits;
+            QCOMPARE(pretend::operators_by_name().contains("aten::_grouped_mm"), capability == 90);
+        }
+        QVERIFY(routed > 0);
+        for (const int capability : {80, 89, 120}) {
+            QCOMPARE(waits[capability], waits[90] + routed);
+            QVERIFY(std::abs(losses[capability] - losses[90]) < 0.02 * std::abs(losses[90]));
+        }
     }
 
     /// What a run scores while it trains.
