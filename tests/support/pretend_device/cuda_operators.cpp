@@ -1,8 +1,10 @@
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
+#include <ATen/native/ForeachUtils.h>
 #include <ATen/native/GroupedMMUtils.h>
 #include <torch/library.h>
 
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -16,7 +18,8 @@ namespace {
 using OptionalTensor = std::optional<at::Tensor>;
 
 void check_on_device(const at::Tensor& t, const at::Tensor& like, const char* name) {
-    TORCH_CHECK(t.device() == like.device(), name, " must be on the device of the query, ", like.device(), ", and is on ", t.device());
+    TORCH_CHECK(t.device() == like.device(), name, " must be on the device of the first operand, ", like.device(), ", and is on ",
+                t.device());
 }
 
 /// Those of GPUs that are like an A100 or newer, but with less shared memory.
@@ -192,7 +195,28 @@ std::tuple<at::Tensor, at::Tensor> native_dropout(const at::Tensor& x, double p,
     return {out, mask};
 }
 
+/// CUDA's checks of a fused step, which the CPU's is kinder about; then the CPU's.
+void fused_adamw(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+    const std::size_t first = stack->size() - op.schema().arguments().size();
+    std::array<std::vector<at::Tensor>, 6> lists;  // values, gradients, moments, second moments, their greatest, steps
+    for (std::size_t i = 0; i < lists.size(); ++i) lists[i] = (*stack)[first + i].toTensorVector();
+    const std::array<at::TensorList, 4> stepped{lists[0], lists[1], lists[2], lists[3]};
+    TORCH_CHECK(at::native::check_fast_path_restrictions(stepped),
+                "params, grads, exp_avgs, and exp_avg_sqs must have same dtype, device, and layout");
+    std::vector<at::Tensor> scalars = lists[5];
+    for (const char* name : {"grad_scale", "found_inf"})
+        if (const c10::IValue& given = (*stack)[first + static_cast<std::size_t>(*op.schema().argumentIndexWithName(name))];
+            given.isTensor())
+            scalars.push_back(given.toTensor());
+    for (const at::Tensor& one : scalars) {
+        check_on_device(one, lists[0].at(0), "state_steps, grad_scale and found_inf");
+        TORCH_CHECK(one.scalar_type() == at::kFloat && one.numel() == 1, "state_steps, grad_scale and found_inf must be float32 scalars");
+    }
+    run_on_aliases(op, stack);
+}
+
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
+    library.impl("_fused_adamw_", torch::CppFunction::makeFromBoxedFunction<&fused_adamw>());
     library.impl("_flash_attention_forward", flash_forward);
     library.impl("_flash_attention_backward", flash_backward);
     library.impl("_grouped_mm", grouped_product);
