@@ -23,6 +23,7 @@ c10::Device device_of(const Json& settings, const Rendezvous& where) {
 
 RunContext::RunContext(const fs::path& folder)
     : run(folder), settings(whole_settings(run)), rendezvous(Rendezvous::from_environment()), device(device_of(settings, rendezvous)) {
+    if (scores_in_bf16()) require_bfloat16(device);
     const int threads = head_setting(settings, "threads").get<int>();
     at::set_num_threads(std::max(1, (threads > 0 ? threads : at::get_num_threads()) / rendezvous.local_size));
 }

@@ -5,6 +5,7 @@
 #include "common/strings.h"
 #include "plugin/loader.h"
 #include "plugin/registry.h"
+#include "settings/core_settings.h"
 
 namespace faceter::worker {
 namespace {
@@ -59,7 +60,8 @@ MemoryForecast StageMemory::forecast(bool recomputed, std::int64_t pairs) const 
     TrainingSettings settings = settings_;
     settings.activation_checkpointing = recomputed;
     const auto objective = [this](const EmbeddingModel& shapes) { return attached(shapes); };
-    return forecast_memory(model_, {planned_.stage, batcher_, settings, objective, ranks_},
+    const bool keeps_best = settings.evaluate_every_steps > 0 && training_of(planned_.settings).at("early_stopping").is_object();
+    return forecast_memory(model_, {planned_.stage, batcher_, settings, objective, ranks_, keeps_best},
                            batch(pairs > 0 ? pairs : settings_.batch_size));
 }
 

@@ -13,6 +13,18 @@
 #include "common/printable.h"
 
 namespace faceter {
+namespace {
+
+constexpr const char* lower_for_memory = "use a smaller batch, shorter texts or a gradient cache";
+
+/// What PyTorch says of the processor's memory and of a GPU's, and CUDA's libraries of theirs (CUBLAS_STATUS_ALLOC_FAILED).
+bool tells_of_memory(const std::string& what) {
+    for (const char* words : {"out of memory", "can't allocate memory", "_ALLOC_FAILED"})
+        if (what.find(words) != std::string::npos) return true;
+    return false;
+}
+
+}  // namespace
 
 const char* errno_text(int error) {
     const char* text = ::strerrordesc_np(error);
@@ -33,11 +45,11 @@ std::pair<ExitCode, std::string> describe_current_exception() {
         if (error.path1().empty()) return {ExitCode::data, error.what()};
         return {ExitCode::data, fmt::format("{}: {}", error.path1().string(), errno_text(error.code().value()))};
     } catch (const std::bad_alloc&) {
-        return {ExitCode::out_of_memory, "out of memory; use a smaller batch, shorter texts or a gradient cache"};
+        return {ExitCode::out_of_memory, fmt::format("out of memory; {}", lower_for_memory)};
     } catch (const std::exception& error) {
         const std::string what = error.what();
-        const bool memory = what.find("out of memory") != std::string::npos || what.find("can't allocate memory") != std::string::npos;
-        return {memory ? ExitCode::out_of_memory : ExitCode::failed, what.substr(0, what.find("\nException raised from"))};
+        if (tells_of_memory(what)) return {ExitCode::out_of_memory, what.substr(0, what.find_first_of('\n')) + "; " + lower_for_memory};
+        return {ExitCode::failed, what.substr(0, what.find("\nException raised from"))};
     }
 }
 

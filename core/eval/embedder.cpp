@@ -95,6 +95,14 @@ struct Embedded {
     std::size_t start, end;
 };
 
+Error too_long_for(const c10::Device& device, std::size_t tokens, const c10::OutOfMemoryError& error) {
+    const std::string what = error.what_without_backtrace();
+    return {ExitCode::out_of_memory,
+            fmt::format("{} is out of memory in embedding a text of {} tokens by itself; lower max_length, compute in bf16, or on the "
+                        "processor (device: cpu) ({})",
+                        device.str(), tokens, what.substr(0, what.find('\n')))};
+}
+
 bool all_finite(std::span<const float> row) {
     float sum = 0;  // finite numbers times zero sum to zero, others to NaN
     for (const float value : row) sum += value * 0.0f;
@@ -130,14 +138,13 @@ at::Tensor embed_texts(const EmbeddingModel& model, std::span<const std::string_
     const TokenBatch encoded = encode_batch(*model.tokenizer, distinct.texts, route.instruction, model.max_length,
                                             options.threads > 0 ? options.threads : at::get_num_threads());
     const std::size_t count = distinct.texts.size();
-    const std::int64_t tokens_per_batch = options.tokens_per_batch > 0 ? options.tokens_per_batch
-                                          : encoder.device().is_cpu()  ? 4096
-                                                                       : 65536;
+    std::int64_t tokens_per_batch = options.tokens_per_batch > 0 ? options.tokens_per_batch : encoder.device().is_cpu() ? 4096 : 65536;
     std::vector<std::size_t> order(count);
     std::iota(order.begin(), order.end(), std::size_t{0});
     if (encoder.device().is_meta()) order = distinct.of;  // a text stands for any of its length there: none is left out as another's twin
     // Longest first: what runs out of memory does so at once, and equal lengths stand together.
-    std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return encoded[a].size() > encoded[b].size(); });
+    const auto longest_first = [&](std::size_t a, std::size_t b) { return encoded[a].size() > encoded[b].size(); };
+    std::stable_sort(order.begin(), order.end(), longest_first);
     const std::int64_t skip = model.prompt_rows(route.instruction), dim = model.dim();
     const at::Tensor rows = at::zeros({static_cast<std::int64_t>(count), dim}, at::kFloat);
     std::size_t with_tokens = order.size();  // those without stand behind them and stay zero
@@ -159,10 +166,9 @@ at::Tensor embed_texts(const EmbeddingModel& model, std::span<const std::string_
         }
         if (options.progress) options.progress(batch.end);
     };
-    std::optional<Embedded> before;  // an accelerator has its next batch before its last one is read
-    for (std::size_t start = 0; start < with_tokens;) {
-        const std::size_t end = batch_end(encoded, order, start, tokens_per_batch);
-        std::stable_sort(order.begin() + static_cast<std::ptrdiff_t>(start), order.begin() + static_cast<std::ptrdiff_t>(end),
+    const auto pass = [&](std::size_t start, std::size_t end) {
+        const auto begin = order.begin();
+        std::stable_sort(begin + static_cast<std::ptrdiff_t>(start), begin + static_cast<std::ptrdiff_t>(end),
                          [&](auto a, auto b) { return distinct.paths[a] < distinct.paths[b]; });
         std::vector<SequenceInput> inputs;
         for (std::size_t i = start; i < end; ++i) {
@@ -174,12 +180,31 @@ at::Tensor embed_texts(const EmbeddingModel& model, std::span<const std::string_
         if (options.routing) context.routing = &trace;
         Embedded batch{TensorOnTheWay(model.embed(encoder, make_packed_batch(inputs), context).to(at::kFloat)), start, end};
         if (options.routing) options.routing(trace);
+        return batch;
+    };
+    std::optional<Embedded> before;  // an accelerator has its next batch before its last one is read
+    for (std::size_t start = 0; start < with_tokens;) {
+        const std::size_t end = batch_end(encoded, order, start, tokens_per_batch);
+        std::optional<Embedded> batch;
+        try {
+            batch.emplace(pass(start, end));
+        } catch (const c10::OutOfMemoryError& error) {
+            if (end - start == 1) throw too_long_for(encoder.device(), encoded[order[start]].size(), error);
+        }
         if (before) put(*before);
         before.reset();
+        if (!batch) {  // an accelerator has not enough memory: half as much at a time from here on
+            const auto begin = order.begin() + static_cast<std::ptrdiff_t>(start), stop = order.begin() + static_cast<std::ptrdiff_t>(end);
+            tokens_per_batch = std::accumulate(begin, stop, std::int64_t{0},
+                                               [&](auto sum, auto i) { return sum + static_cast<std::int64_t>(encoded[i].size()); }) /
+                               2;
+            std::stable_sort(begin, stop, longest_first);
+            continue;
+        }
         if (is_accelerator(encoder.device()))
-            before.emplace(std::move(batch));
+            before.emplace(std::move(*batch));
         else
-            put(batch);
+            put(*batch);
         start = end;
     }
     if (before) put(*before);

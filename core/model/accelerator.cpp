@@ -6,6 +6,7 @@
 #include <c10/util/Exception.h>
 #include <dlfcn.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
@@ -24,6 +25,26 @@ fs::path torch_cuda_file() { return beside_library_of(reinterpret_cast<const voi
 /// What stands in for CUDA where a library in this process has registered a device of its own.
 std::optional<c10::DeviceType> registered_accelerator() {
     return at::isPrivateUse1HooksRegistered() ? std::optional(c10::kPrivateUse1) : std::nullopt;
+}
+
+constexpr int usual_capability = 90;
+
+std::atomic<int>& chosen_capability() {
+    static std::atomic<int> one{usual_capability};
+    return one;
+}
+
+/// Of the GPU of that number, from the driver: PyTorch tells it in CUDA's headers alone.
+int capability_of(int index) {
+    constexpr int first_number = 75, second_number = 76;  // of CUdevice_attribute
+    void* driver = ::dlopen("libcuda.so.1", RTLD_LAZY);
+    if (!driver) return usual_capability;
+    const auto device_of = reinterpret_cast<int (*)(int*, int)>(::dlsym(driver, "cuDeviceGet"));
+    const auto attribute = reinterpret_cast<int (*)(int*, int, int)>(::dlsym(driver, "cuDeviceGetAttribute"));
+    int device = 0, first = 0, second = 0;
+    const bool told = device_of && attribute && device_of(&device, index) == 0 && attribute(&first, first_number, device) == 0 &&
+                      attribute(&second, second_number, device) == 0;
+    return told ? 10 * first + second : usual_capability;
 }
 
 /// Drops what PyTorch says of operators that it knows no fixed order for.
@@ -78,8 +99,26 @@ c10::Device choose_device(const std::string& wanted, const LocalPlace& place) {
             place.size, count == 1 ? "the one GPU" : fmt::format("the {} GPUs", count), count, count);
     const auto index = static_cast<c10::DeviceIndex>(place.rank % count);
     at::accelerator::setDeviceIndex(index);
-    if (!registered) keep_orders();
+    if (!registered) {
+        keep_orders();
+        chosen_capability() = capability_of(index);
+    }
     return {registered.value_or(c10::kCUDA), index};
+}
+
+int compute_capability() {
+    static const auto brought = reinterpret_cast<int (*)()>(::dlsym(RTLD_DEFAULT, "faceter_compute_capability"));  // by another device
+    return brought ? brought() : chosen_capability().load();
+}
+
+void require_bfloat16(const c10::Device& device) {
+    constexpr int ampere = 80;
+    const int capability = compute_capability();
+    if (is_accelerator(device) && capability < ampere)
+        throw settings_error(
+            "{} is a GPU of compute capability {}.{}, and bfloat16 needs one of 8.0 (Ampere) or newer; leave precision: bf16 out, or "
+            "--compute bf16",
+            device.str(), capability / 10, capability % 10);
 }
 
 DeviceMemory device_memory(const c10::Device& device) {

@@ -27,6 +27,16 @@ void open_accelerators();
 /// library registers in the place that PyTorch keeps for such (PrivateUse1): the tests' pretend device.
 inline bool is_accelerator(const c10::Device& device) { return device.is_cuda() || device.is_privateuseone(); }
 
+/// What the GPU can do that this process chose: its compute capability, ten times the first number and the second (80: an A100; 90: an
+/// H100). Before one is chosen, and on shapes alone, 90.
+int compute_capability();
+
+/// Whether _grouped_mm of bfloat16 is one kernel there; elsewhere PyTorch brings the ends of the groups to the host in each product.
+inline bool has_grouped_product() { return compute_capability() / 10 == 9 || compute_capability() / 10 == 10; }
+
+/// Errors (settings): the device is a GPU from before Ampere, which has neither products of bfloat16 nor the attention that goes with them.
+void require_bfloat16(const c10::Device& device);
+
 /// Bytes that tensors hold on the device now, and at most since the process began, and what it has in all; 0 on a CPU.
 struct DeviceMemory {
     std::uint64_t held = 0, most = 0, size = 0;

@@ -206,6 +206,7 @@ void lower_on_device(EmbeddingModel& model, int index, ComputeReport& report) {
     if (report.compute == Compute::int8)
         throw usage_error("--compute {} is of the CPU, and the model is on {}; add --device cpu, or take bf16",
                           compute_name(report.compute), encoder->device().str());
+    require_bfloat16(encoder->device());
     const at::Tensor expected = Sample(model, index).embedded();
     encoder = encoder->lowered(at::kBFloat16);
     report.native = true;

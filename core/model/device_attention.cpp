@@ -36,10 +36,19 @@ struct Turn : torch::autograd::Function<Turn> {
     }
 };
 
-bool flash_serves(const at::Tensor& qkv, std::int64_t width, const AttentionForm& form) {
+/// The kernel has no backward pass for wide heads on GPUs with less shared memory than an A100 has. Whether one will come is not asked: a
+/// pass that is taken again must go the same way.
+bool flash_has_backward(std::int64_t width, double dropout) {
+    const int capability = compute_capability();
+    const bool little_memory = (capability > 80 && capability < 90) || capability >= 120;
+    return !little_memory || width <= 192 || (width > 224 && dropout == 0);
+}
+
+bool flash_serves(const at::Tensor& qkv, std::int64_t width, const AttentionForm& form, double dropout) {
     const bool half = qkv.scalar_type() == at::kBFloat16 || qkv.scalar_type() == at::kHalf;
     const bool has_kernel = is_accelerator(qkv.device()) || qkv.is_meta();  // shapes stand for an accelerator's (shape_device.h)
-    return has_kernel && half && !form.position_bias.defined() && !form.relative && width % 8 == 0 && width <= 256;
+    return has_kernel && half && !form.position_bias.defined() && !form.relative && width % 8 == 0 && width <= 256 &&
+           flash_has_backward(width, dropout);
 }
 
 /// q: [T, H, w], k, v: [T, K, w] -> [T, H, w].
@@ -145,7 +154,7 @@ at::Tensor device_attention(const at::Tensor& qkv, const PackedLayout& layout, c
                             PassBuckets* pass) {
     const std::int64_t tokens = qkv.size(0), width = qkv.size(1) / (form.heads + 2 * form.key_heads), turned = form.heads + form.key_heads;
     const at::Tensor parts = qkv.view({tokens, -1, width});  // [T, H + 2 K, w]
-    if (!form.rotary && !flash_serves(qkv, width, form))
+    if (!form.rotary && !flash_serves(qkv, width, form, dropout))
         return padded(parts, layout, form, dropout, pass).reshape({tokens, form.heads * width});
     // Split, not narrowed: backward of each part alone would be as large as the whole, and then there are sums of these.
     if (!form.rotary) {
@@ -155,7 +164,7 @@ at::Tensor device_attention(const at::Tensor& qkv, const PackedLayout& layout, c
     const std::vector<at::Tensor> halves = parts.split_with_sizes({turned, form.key_heads}, 1);
     const RotaryTable rows = rows_of(*form.rotary, layout, qkv.device());
     const at::Tensor qk = Turn::apply(halves[0], rows.cosine.unsqueeze(1), rows.sine.unsqueeze(1));
-    if (!flash_serves(qkv, width, form))
+    if (!flash_serves(qkv, width, form, dropout))
         return padded(at::cat({qk, halves[1]}, 1), layout, form, dropout, pass).reshape({tokens, form.heads * width});
     const std::vector<at::Tensor> both = qk.split_with_sizes({form.heads, form.key_heads}, 1);
     const at::Tensor out = flash(both[0], both[1], halves[1], layout, form, dropout);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/accelerator.h"
 #include "model/routed.h"
 
 namespace faceter {
@@ -80,11 +81,11 @@ class GroupedProducts {
     }
 
   private:
-    /// CUDA's kernel takes bfloat16, in rows that begin every 16 bytes. In float32 and float16 PyTorch's own function brings the ends to
-    /// the host, in each product of forward and backward again: here that is done once.
+    /// CUDA's kernel takes bfloat16, in rows that begin every 16 bytes, on GPUs that have it. Elsewhere PyTorch's own function brings the
+    /// ends to the host, in each product of forward and backward again: here that is done once.
     static bool kernel_serves(const at::Tensor& rows, const at::Tensor& weights) {
         const auto whole = [](const at::Tensor& t, std::int64_t count) { return count * t.element_size() % 16 == 0; };
-        return rows.scalar_type() == at::kBFloat16 && whole(rows, rows.size(1)) && whole(weights, weights.size(1));
+        return rows.scalar_type() == at::kBFloat16 && has_grouped_product() && whole(rows, rows.size(1)) && whole(weights, weights.size(1));
     }
 
     /// Shapes alone do not say which expert a row goes to: all have the same number.

@@ -116,6 +116,10 @@ MemoryForecast forecast_memory(const EmbeddingModel& model, const ForecastStage&
     Trainer trainer(*shapes, stage.stage, 0, stage.batcher, batches, *objective, settings, EarlyStopping{}, group);
     forecast.moments = device.held() - forecast.weights;
     for (const Parameter& p : trainer.optimizer().parameters()) forecast.parameters += p.tensor.numel();
+    std::vector<at::Tensor> best;  // of an evaluation behind an earlier step
+    for (const Parameter& p : trainer.optimizer().parameters())
+        if (stage.keeps_best) best.push_back(at::empty_like(p.tensor.detach()));
+    forecast.weights = device.held() - forecast.moments;
     count_gradients(trainer.optimizer().parameters(), forecast.gradients);
     trainer.train_step();
     forecast.most = device.most();

@@ -10,8 +10,9 @@ namespace faceter {
 
 /// Bytes of tensors that training has on an accelerator, in one process; of several, what NCCL takes for itself aside.
 struct MemoryForecast {
-    std::uint64_t weights = 0;    ///< of the whole model, experts and adapters among them, and of what its objective brings: a guide, a map
-    std::uint64_t moments = 0;    ///< of the optimiser
+    std::uint64_t weights = 0;  ///< of the whole model, experts and adapters among them, of what its objective brings (a guide, a map), and
+                                ///< of the best so far, where these are kept
+    std::uint64_t moments = 0;  ///< of the optimiser
     std::uint64_t gradients = 0;  ///< of what the batch trains: not of the experts of other tasks
     std::uint64_t most = 0;       ///< at any time of a step
     std::int64_t parameters = 0;  ///< that are trained
@@ -30,6 +31,7 @@ struct ForecastStage {
     /// An objective that is attached to the shapes. Its guide embeds the batch's texts there, each as one of its own.
     std::function<std::unique_ptr<Objective>(const EmbeddingModel& shapes)> objective;
     int ranks = 1;  ///< processes that share a batch, each on a device of its own: what the first has, and no other has a larger share
+    bool keeps_best = false;  ///< the trained weights of its best score lie beside those that are trained (early stopping)
 };
 
 /// Counted, not estimated: the trainer takes a step over the batch of `plan` on shapes of `model`, wherever that lies, as an accelerator

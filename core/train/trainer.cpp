@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <exception>
 
 #include "common/error.h"
 #include "common/strings.h"
@@ -57,6 +56,16 @@ std::int64_t last_batches_of(const TrainingSettings& settings, const Curriculum&
     return left > 0 ? left : settings.accumulate;
 }
 
+/// What an error says of an accelerator's memory: PyTorch's own, or one of CUDA's libraries that take memory beside it. Nothing: it is
+/// another one.
+std::optional<std::string> shortage_of(const c10::Error& error, const c10::Device& device) {
+    const std::string what = error.what_without_backtrace();
+    const bool of_library =
+        is_accelerator(device) && (what.find("out of memory") != std::string::npos || what.find("_ALLOC_FAILED") != std::string::npos);
+    if (!of_library && !dynamic_cast<const c10::OutOfMemoryError*>(&error)) return std::nullopt;
+    return what.substr(0, what.find('\n'));
+}
+
 }  // namespace
 
 void require_fitting(const Objective& objective, const Stage& stage) {
@@ -82,6 +91,7 @@ Trainer::Trainer(EmbeddingModel& model, const Stage& stage, std::size_t stage_in
       group_(group),
       tools_{model, encoder_, batcher, settings_, group, stage.routing_loss, sides_of(stage, objective)} {
     require_fitting(objective, stage);
+    if (lowers_products()) require_bfloat16(encoder_.device());
     if (adapter_ >= 0 || !adapters_.empty()) encoder_.require_grad(false);
     if (adapter_ < 0 && (adapters_.empty() || base_rate_ > 0)) encoder_.widen();
     if (tools_.sides.documents_frozen) {
@@ -182,26 +192,32 @@ StepReport Trainer::train_step() {
 /// `before_update` is called when all of the step but its update was given; alone, also when that failed.
 void Trainer::give_step(const std::function<void()>& before_update) {
     const std::int64_t tried = step_ + 1;
+    const auto tell_of_before = [&] {  // what is known of the step before comes first
+        try {
+            if (group_.size() == 1) before_update();
+        } catch (const c10::Error&) {  // the device itself is gone
+        }
+    };
     try {
         take_step(before_update);
-    } catch (const c10::OutOfMemoryError& error) {
+    } catch (const c10::Error& error) {
+        const auto shortage = shortage_of(error, encoder_.device());
+        if (!shortage) {
+            tell_of_before();
+            throw;
+        }
         lowered_.reset();
         optimizer_->zero_grad();
         if (group_.size() == 1) before_update();  // the other ranks are at something else
-        const std::string what = error.what_without_backtrace();
         throw Error(
             ExitCode::out_of_memory,
             fmt::format("{} is out of memory at step {}, in a batch of {} pairs; the step is not taken, the last checkpoint stands: set "
                         "objective.gradient_cache_chunk to a part of the batch, training.activation_checkpointing to true, or lower "
                         "training.batch_size ({})",
-                        encoder_.device().str(), tried, settings_.batch_size, what.substr(0, what.find('\n'))));
+                        encoder_.device().str(), tried, settings_.batch_size, *shortage));
     } catch (...) {
-        const std::exception_ptr first = std::current_exception();
-        try {
-            if (group_.size() == 1) before_update();  // what is known of the step before comes first
-        } catch (const c10::Error&) {                 // the device itself is gone
-        }
-        std::rethrow_exception(first);
+        tell_of_before();
+        throw;
     }
 }
 

@@ -89,6 +89,25 @@ def embed(options, folder):
     return {"what": "embed (bf16, start included)", "devices": 1, "texts/s": options.texts / (time.monotonic() - start)}
 
 
+def peers(options):
+    """Rows of what PyTorch and sentence-transformers make of the same on one GPU (peer_gpu.py), each from the start as ours."""
+    command = [options.peers, pathlib.Path(__file__).with_name("peer_gpu.py"), "--device", "cpu" if options.preload else "cuda"]
+    for name in ("model", "batch", "length", "steps", "texts"):
+        command += [f"--{name}", str(getattr(options, name))]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+    if done.returncode:
+        sys.exit(f"{' '.join(map(str, command))} ended with {done.returncode}")
+    for line in filter(lambda one: one.startswith('{"what"'), done.stdout.splitlines()):
+        row = json.loads(line)
+        if "error" in row:
+            sys.exit(f"peer_gpu.py, {row['what']}: {row['error']}")
+        if row["what"] != "machine":
+            row |= {"what": f"peer: {row['what']}", "devices": 1}
+            if "texts/s" in row:
+                row |= {"texts/s": row["texts/s with imports and load"], "tokens/s": ""}
+            yield row
+
+
 def measured(what, *arguments):
     """One row of the table, from a folder of its own that is gone afterwards."""
     with tempfile.TemporaryDirectory(prefix="gpu") as folder:
@@ -108,9 +127,13 @@ def main():
     parser.add_argument("--precision", default="bf16")
     parser.add_argument("--peak-tflops", type=float, default=989.0, help="of one GPU; 989: an H100 (SXM)")
     parser.add_argument("--preload", type=pathlib.Path, help="a library that brings another device")
+    parser.add_argument("--peers", type=pathlib.Path, help="a Python with PyTorch 2.11, transformers and sentence-transformers: their rows as well")
     options = parser.parse_args()
+    if options.steps <= WARM_UP:
+        parser.error(f"--steps: more than {WARM_UP}")
     rows = [measured(train, options, name, devices) for name in options.methods.split(",") for devices in map(int, options.devices.split(","))]
     rows.append(measured(embed, options))
+    rows += peers(options) if options.peers else []
     columns = ["what", "devices", "pairs/s", "texts/s", "tokens/s", "peak GiB", "forecast GiB", "utilisation %"]
     print("| " + " | ".join(columns) + " |\n|" + " --- |" * len(columns))
     for row in rows:

@@ -7,7 +7,8 @@ usage() {
     cat <<'TEXT'
 usage: tests/bench/gpu.sh [--build DIR] [--model MODEL] [--pretend] [OPTION OF gpu.py...]
 
-Looks at the machine (faceter doctor), runs the tests with the label gpu where they are built, then trains IC, MoTE and TLR in bfloat16 on 1, 2, 4 and 8 GPUs as far as there are so many, and embeds; prints one
+Looks at the machine (faceter doctor), runs the tests with the label gpu where they are built, then trains IC, MoTE and TLR in bfloat16 on 1, 2, 4 and 8 GPUs as far as there are so many, and embeds; where
+FACETER_PEERS names a Python with PyTorch and sentence-transformers (packaging/setup.sh --peers), these do the same on one GPU: plain PyTorch over texts end to end (varlen_attn) and SentenceTransformerTrainer; prints one
 table. Example, for whoever has GPUs:  packaging/setup.sh --cuda && cmake --build --preset release --target programs && tests/bench/gpu.sh
 
   --build DIR    a build (default: build/release)
@@ -41,4 +42,5 @@ else
     devices=$(for n in 1 2 4 8; do [ "$n" -gt "$count" ] || echo "$n"; done | paste -sd,)
     set --
 fi
+[ -z "${FACETER_PEERS:-}" ] || set -- --peers "$FACETER_PEERS" "$@"
 exec python3 "$root/tests/bench/gpu.py" --build "$build" --devices "$devices" "$@" "${arguments[@]}"

@@ -29,8 +29,8 @@ class Machine {
     fs::path torch() const { return cache() / "torch-2.11.0"; }
     void set(const char* name) const { std::ofstream(tools() / name) << ""; }
     void unset(const char* name) const { fs::remove(tools() / name); }
-    Outcome setup() const {
-        return run(project / "packaging/setup.sh", {},
+    Outcome setup(const QStringList& arguments = {}) const {
+        return run(project / "packaging/setup.sh", arguments,
                    {{"PATH", text(tools()) + ":" + qEnvironmentVariable("PATH")},
                     {"HOME", text(folder_.path() / "home")},
                     {"FACETER_CACHE", ""},
@@ -146,6 +146,40 @@ class TestScripts : public QObject {
         fs::remove(machine.torch() / "torch/lib/libtorch_cpu.so");
         VERIFY_CODE(machine.setup(), 0);
         QVERIFY(fs::exists(machine.torch() / "torch/lib/libtorch_cpu.so"));
+    }
+    /// Every wheel that is pinned for it; and who has it keeps it.
+    void the_half_of_cuda_comes_where_it_is_asked_for_and_stays() {
+        const Machine machine;
+        VERIFY_CODE(machine.setup(), 0);
+        VERIFY_CODE(machine.setup({"--cuda"}), 0);
+        const auto is_whole = [&] {
+            for (const char* file : {"torch/lib/libtorch_cpu.so", "torch/lib/libtorch_cuda.so", "nvidia/nccl/lib/libnccl.so.2"})
+                if (!fs::exists(machine.torch() / file)) return false;
+            return true;
+        };
+        QVERIFY(is_whole());
+        for (const QString& line : QString::fromStdString(read_file(project / "packaging/wheels-cuda.txt")).split('\n'))
+            if (const QString name = line.section("==", 0, 0); line.contains("==") && name != "nvidia-nccl-cu13")
+                QVERIFY2(fs::exists(machine.torch() / "nvidia/cu13/lib" / ("lib" + name.toStdString() + ".so")), qPrintable(name));
+        fs::remove(machine.tools() / "calls");
+        VERIFY_CODE(machine.setup({"--cuda"}), 0);
+        QVERIFY2(!fs::exists(machine.tools() / "calls"), "nothing is fetched again");
+        fs::remove(machine.torch() / "torch/lib/libtorch_cpu.so");
+        VERIFY_CODE(machine.setup(), 0);
+        QVERIFY2(is_whole(), "who has it keeps it where libtorch is unpacked anew");
+        fs::remove(machine.torch() / "nvidia/nccl/lib/libnccl.so.2");
+        VERIFY_CODE(machine.setup(), 0);
+        QVERIFY(is_whole());
+    }
+    /// Of the libtorch that this machine has.
+    void every_library_of_cuda_that_libtorch_names_is_there() {
+        const char* root = std::getenv("FACETER_TORCH_ROOT");
+        const fs::path cuda = (root && *root ? fs::path(root) : cache_directory() / "torch-2.11.0") / "torch/lib/libtorch_cuda.so";
+        if (!fs::exists(cuda)) QSKIP("libtorch has no CUDA here (packaging/setup.sh --cuda)");
+        const Outcome libraries = run("/usr/bin/ldd", {text(cuda)});
+        VERIFY_CODE(libraries, 0);
+        QVERIFY(libraries.output.contains("libnccl.so.2") && libraries.output.contains("libcudnn.so.9"));
+        QVERIFY2(!libraries.output.contains("not found"), qPrintable(libraries.output));
     }
     void without_a_network_the_error_says_what_to_do() {
         const Machine machine;

@@ -78,6 +78,27 @@ class TestPretendDevice : public QObject {
         y.nonzero();
         x.to(there);
         QCOMPARE(pretend::counts().waits, std::int64_t{3});
+        y.index({y > 2});  // which asks how many there are
+        QCOMPARE(pretend::counts().waits, std::int64_t{4});
+        y.index({at::zeros({2}, y.options().dtype(at::kLong))});
+        QCOMPARE(pretend::counts().waits, std::int64_t{4});
+    }
+
+    /// The CPU's step takes them.
+    void a_fused_step_refuses_what_cuda_cannot_take() {
+        const auto step = [](const at::Tensor& gradient, const at::Tensor& steps, const at::Tensor& found) {
+            const at::Tensor value = at::ones({3, 2}, gradient.device());
+            at::_fused_adamw_({value}, {gradient}, {at::zeros_like(value)}, {at::zeros_like(value)}, {}, {steps}, 0.1, 0.9, 0.999, 0.01,
+                              1e-8, false, false, std::optional<at::Tensor>(), std::optional<at::Tensor>(found));
+            return value.cpu();
+        };
+        const auto one = [](const c10::Device& device) { return at::ones({}, at::TensorOptions(at::kFloat).device(device)); };
+        const at::Tensor gradient = at::arange(6, at::kFloat).view({3, 2}), far = to_device(gradient, there), none = at::zeros({}, there);
+        QVERIFY(max_difference(step(far, one(there), none), step(gradient, one(at::kCPU), at::zeros({}))) < 1e-6);
+        EXPECT_ERROR(step(to_device(at::ones({2, 3}), there).t(), one(there), none), "same dtype, device, and layout");
+        EXPECT_ERROR(step(far.to(at::kBFloat16), one(there), none), "same dtype, device, and layout");
+        EXPECT_ERROR(step(far, one(at::kCPU), none), "must be on the device");
+        EXPECT_ERROR(step(far, one(there), at::zeros({})), "must be on the device");
     }
 
     void a_copy_to_pinned_memory_comes_when_it_is_waited_for() {

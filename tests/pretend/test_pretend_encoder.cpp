@@ -1,4 +1,5 @@
 #include "model/accelerator.h"
+#include "model/device_attention.h"
 #include "model/embedding_model.h"
 #include "support/ops_forms.h"
 #include "support/pretend_device/pretend.h"
@@ -136,6 +137,49 @@ class TestPretendEncoder : public QObject {
         auto counts = pretend::operators_by_name();
         QCOMPARE(counts["aten::cat"], std::int64_t{0});
         QCOMPARE(counts["aten::index_select"], std::int64_t{2 * bases + 1});  // and the words'
+    }
+
+    /// FlashAttention lacks the backward pass of wide heads on GPUs like an RTX 4090, which would end, or give any gradient.
+    void wide_heads_go_without_the_kernel_where_it_has_no_backward_pass_data() {
+        QTest::addColumn<int>("capability");
+        QTest::addColumn<int>("width");
+        QTest::addColumn<double>("dropout");
+        QTest::addColumn<bool>("kernel");
+        QTest::addRow("H100, 256 with dropout") << 90 << 256 << 0.1 << true;
+        QTest::addRow("A100, 208") << 80 << 208 << 0.0 << true;
+        QTest::addRow("RTX 3090, 208") << 86 << 208 << 0.0 << false;
+        QTest::addRow("RTX 4090, 256") << 89 << 256 << 0.0 << true;
+        QTest::addRow("RTX 4090, 256 with dropout") << 89 << 256 << 0.1 << false;
+        QTest::addRow("RTX 4090, 192 with dropout") << 89 << 192 << 0.1 << true;
+        QTest::addRow("RTX 5090, 208") << 120 << 208 << 0.0 << false;
+    }
+    void wide_heads_go_without_the_kernel_where_it_has_no_backward_pass() {
+        QFETCH(int, capability);
+        QFETCH(int, width);
+        QFETCH(double, dropout);
+        QFETCH(bool, kernel);
+        const auto back = qScopeGuard([] { pretend::set_capability(90); });
+        pretend::set_capability(capability);
+        const PackedBatch batch = some_batch({0, 0, 0, 0});
+        AttentionForm form;
+        form.heads = form.key_heads = 2;
+        const at::Tensor qkv =
+            at::ones({batch.layout->num_tokens(), 6 * width}, at::TensorOptions(there).dtype(at::kBFloat16)).requires_grad_();
+        pretend::reset_counts();
+        const at::Tensor out = device_attention(qkv, *batch.layout, form, dropout);
+        out.sum().backward();
+        QCOMPARE(pretend::operators_by_name().contains("aten::_flash_attention_forward"), kernel);
+        QVERIFY(at::isfinite(qkv.grad()).all().item<bool>());
+        if (dropout == 0) QVERIFY(max_difference(out.detach().cpu(), at::ones({out.size(0), 2 * width}, at::kBFloat16)) < 0.01);
+    }
+
+    void half_precision_is_refused_where_no_gpu_has_it() {
+        const auto back = qScopeGuard([] { pretend::set_capability(90); });
+        pretend::set_capability(75);
+        EXPECT_ERROR((require_bfloat16(there), 0), "compute capability 7.5", "leave precision: bf16 out");
+        require_bfloat16(c10::kCPU);
+        pretend::set_capability(80);
+        require_bfloat16(there);
     }
 
     /// bfloat16 goes through the attention of variable lengths and the grouped product.

@@ -116,6 +116,24 @@ class TestPretendLate : public QObject {
         QVERIFY2(far.order.find("3") != std::string::npos, far.order.c_str());
         pretend::fail_allocation(0);
     }
+
+    /// CUDA's libraries take memory beside PyTorch's, and say so in words of their own.
+    void memory_that_a_library_lacks_ends_a_step_alike_data() {
+        QTest::addColumn<QByteArray>("said");
+        QTest::addRow("cuBLAS") << QByteArray("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`");
+        QTest::addRow("the driver") << QByteArray("CUDA error: out of memory\nCompile with TORCH_USE_CUDA_DSA");
+    }
+    void memory_that_a_library_lacks_ends_a_step_alike() {
+        NEED_SHARED();
+        QFETCH(QByteArray, said);
+        WatchedRun far(six_steps(0), pretend::device());
+        far.objective.failing_call = 3;
+        far.objective.shortage = said.constData();
+        const QByteArray words = said.left(said.indexOf('\n'));
+        EXPECT_ERROR(far.bench.trainer->run(far.events()), "out of memory at step 3, in a batch of 12 pairs", "gradient_cache_chunk",
+                     words.constData());
+        QCOMPARE(far.order, std::string("1late 2late "));
+    }
 };
 
 FACETER_TEST(TestPretendLate)

@@ -51,6 +51,16 @@ MemoryForecast forecast(const Method& method, const TrainingSettings& settings, 
     return forecast_memory(*bench.model, {bench.stage, *bench.batcher, settings, objective, processes}, bench.curriculum->next());
 }
 
+/// One and the same batch.
+struct Again final : Curriculum {
+    explicit Again(BatchPlan p) : plan(std::move(p)) {}
+    BatchPlan next() override { return plan; }
+    std::int64_t num_examples() const override { return static_cast<std::int64_t>(plan.items.size()); }
+    Json state() const override { return Json::object(); }
+    void restore(const Json&) override {}
+    BatchPlan plan;
+};
+
 double weights_of(const std::string& fixture) {
     const ShapeDevice device;
     const auto shapes = shapes_of(*EmbeddingModel::open(ModelFolder::open(shared_folder() / "fixtures" / fixture)));
@@ -115,6 +125,34 @@ class TestPretendMemory : public QObject {
             qInfo("%s, %s, chunk %d: forecast %+.2f %%", one.name, bf16 ? "bfloat16" : "float32", chunk, 100 * off);
             QVERIFY2(std::abs(off) < 0.05, std::to_string(off).c_str());
         }
+    }
+
+    /// Early stopping keeps the weights of the best score beside those that are trained.
+    void the_best_weights_so_far_are_counted_where_they_are_kept() {
+        NEED_SHARED();
+        TrainingSettings settings = settings_of(false, false, 0);
+        settings.steps = 3;
+        settings.evaluate_every_steps = 1;
+        const std::uint64_t before = device_memory(there).held;
+        TrainingBench bench(methods[1], settings, there);
+        bench.trainer.reset();
+        Again same(bench.curriculum->next());
+        EarlyStopping early;
+        early.on = early.keep_best = true;
+        Trainer trainer(*bench.model, bench.stage, 0, *bench.batcher, same, *bench.objective, settings, early, bench.alone);
+        TrainerEvents events;
+        events.evaluate = [](std::int64_t step) { return static_cast<double>(step); };
+        pretend::reset_counts();
+        QVERIFY(trainer.run(events) == TrainOutcome::finished);
+        const double most = static_cast<double>(device_memory(there).most - before);
+        const auto objective = [&](const EmbeddingModel& shapes) { return TrainingBench::objective_of(methods[1], shapes); };
+        const auto off = [&](bool keeps_best) {
+            const ForecastStage stage{bench.stage, *bench.batcher, settings, objective, 1, keeps_best};
+            return static_cast<double>(forecast_memory(*bench.model, stage, same.plan).most) / most - 1;
+        };
+        qInfo("forecast %+.2f %%, without the best weights %+.2f %%", 100 * off(true), 100 * off(false));
+        QVERIFY(std::abs(off(true)) < 0.05);
+        QVERIFY(off(false) < off(true));
     }
 
     /// Texts that are the same stand for others of that length: where no data are read, all are.

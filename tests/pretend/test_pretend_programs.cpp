@@ -50,10 +50,14 @@ void write_data(const fs::path& folder) {
                << "\n";
 }
 
-RunDirectory run_in(const fs::path& project, const std::string& fixture, const std::string& head) {
+Experiment experiment_in(const fs::path& project, const std::string& fixture, const std::string& head) {
     const std::string text =
         "name: one\nthreads: 1\n" + head + "model: " + (shared_folder() / "fixtures" / fixture).string() + experiment_text;
-    const Experiment experiment = Experiment::parse(text, project / "m.yaml", Catalogue::load({FACETER_BINARY_DIR "/lib/faceter/plugins"}));
+    return Experiment::parse(text, project / "m.yaml", Catalogue::load({FACETER_BINARY_DIR "/lib/faceter/plugins"}));
+}
+
+RunDirectory run_in(const fs::path& project, const std::string& fixture, const std::string& head) {
+    const Experiment experiment = experiment_in(project, fixture, head);
     return RunDirectory::create(project, experiment, experiment.runs().front(), false);
 }
 
@@ -116,9 +120,12 @@ class TestPretendPrograms : public QObject {
         script.setProcessChannelMode(QProcess::MergedChannels);
         script.start("bash", {FACETER_SOURCE_DIR "/tests/bench/gpu.sh", "--build", FACETER_BINARY_DIR, "--pretend", "--model",
                               QString::fromStdString((shared_folder() / "fixtures/bert").string())});
-        QVERIFY(script.waitForFinished(5 * hang_ms));
+        QVERIFY(script.waitForFinished(15 * hang_ms));
         const QByteArray output = script.readAll();
         QVERIFY2(script.exitCode() == 0, output);
+        if (!qEnvironmentVariableIsEmpty("FACETER_PEERS"))
+            for (const char* row : {"| peer: varlen train | 1 |", "| peer: st train | 1 |", "| peer: st embed, batch 128 | 1 |"})
+                QVERIFY2(output.contains(row), output);
         QVERIFY2(output.contains("PASS   : TestGpu::steps_equal_those_of_the_processor(MoTE)"), output);
         for (const char* row : {"| train IC | 1 |", "| train IC | 2 |", "| train MoTE | 2 |", "| train TLR | 2 |", "| embed"})
             QVERIFY2(output.contains(row), output);
@@ -145,6 +152,30 @@ class TestPretendPrograms : public QObject {
         QVERIFY(bytes("bytes") > bytes("weights") + bytes("moments") + bytes("gradients"));
         QVERIFY(memory.at("bytes").get<std::int64_t>() < memory.at("device_bytes").get<std::int64_t>());
         QCOMPARE(memory.at("largest_batch").get<int>(), 50);  // all there are
+    }
+
+    /// The workbench's worker lives on, and the run that is launched next wants the GPU for itself.
+    void an_estimate_gives_back_what_it_took_of_the_device() {
+        NEED_SHARED();
+        const TemporaryDirectory project;
+        write_data(project.path());
+        const Json settings = experiment_in(project.path(), "bert", "").runs().front().settings;
+        QProcess worker;
+        QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+        environment.insert("LD_PRELOAD", FACETER_BINARY_DIR "/lib/libfaceter-pretend.so");
+        environment.insert("FACETER_PRETEND_SAYS", "1");
+        worker.setProcessEnvironment(environment);
+        worker.setProcessChannelMode(QProcess::MergedChannels);
+        worker.start(FACETER_BINARY_DIR "/bin/faceter-worker", {"session"});
+        const Json request = {{"id", 1}, {"method", "estimate"}, {"params", {{"settings", settings}, {"steps", 2}}}};
+        worker.write((request.dump() + "\n").c_str());
+        QByteArray output;
+        while (!output.contains("\"result\"") && !output.contains("\"error\"") && worker.waitForReadyRead(hang_ms))
+            output += worker.readAll();
+        worker.closeWriteChannel();
+        QVERIFY(worker.waitForFinished(hang_ms));
+        QVERIFY2(output.contains("device_bytes"), output);  // of the pretend one
+        QVERIFY2(output.contains("pretend device: nothing is kept at hand"), output);
     }
 
     /// Its steps come in order, each before the scores of its weights, though their numbers are read late.

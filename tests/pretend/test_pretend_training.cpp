@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "common/error.h"
 #include "eval/embedder.h"
 #include "model/accelerator.h"
@@ -104,6 +106,33 @@ class TestPretendTraining : public QObject {
                 QCOMPARE(after.held, before.held);
                 if (bf16) QVERIFY2(after.waits <= 7, listed(pretend::waits_by_place()).c_str());
             }
+    }
+
+    /// The kernel of grouped products is of an H100 and its like; elsewhere PyTorch's function would wait in each product, and here the
+    /// host asks once a block.
+    void experts_on_a_gpu_without_grouped_products_wait_once_a_block() {
+        NEED_SHARED();
+        const auto back = qScopeGuard([] { pretend::set_capability(90); });
+        std::map<int, double> losses;
+        std::map<int, std::int64_t> waits;
+        std::int64_t routed = 0;
+        for (const int capability : {90, 80, 89, 120}) {
+            pretend::set_capability(capability);
+            TrainingSettings settings = exact_settings();
+            settings.bf16 = true;
+            TrainingBench bench(methods[2], settings, there);
+            routed = 0;
+            for (const Block& block : bench.model->encoders.front()->blocks()) routed += block.routing ? 1 : 0;
+            pretend::reset_counts();
+            losses[capability] = bench.steps(1).front();
+            waits[capability] = pretend::counts().waits;
+            QCOMPARE(pretend::operators_by_name().contains("aten::_grouped_mm"), capability == 90);
+        }
+        QVERIFY(routed > 0);
+        for (const int capability : {80, 89, 120}) {
+            QCOMPARE(waits[capability], waits[90] + routed);
+            QVERIFY(std::abs(losses[capability] - losses[90]) < 0.02 * std::abs(losses[90]));
+        }
     }
 
     /// What a run scores while it trains.
@@ -240,6 +269,29 @@ class TestPretendTraining : public QObject {
         QVERIFY2(operators.contains("aten::_flash_attention_forward") && !operators.contains("aten::index_copy"),
                  listed(operators).c_str());
         QCOMPARE(pretend::counts().waits, std::int64_t{1});
+    }
+
+    /// What training fits in beside may be too little for as many texts as are embedded at once: then they go in parts.
+    void texts_that_do_not_fit_together_are_embedded_in_smaller_batches() {
+        NEED_SHARED();
+        TrainingBench bench(methods[0], exact_settings(), there);
+        const auto texts = some_texts(bench);
+        const Route route = bench.model->route("retrieval", Role::document);
+        const std::uint64_t held = device_memory(there).held;
+        pretend::reset_counts();
+        const at::Tensor wanted = embed_texts(*bench.model, texts, route);
+        const std::uint64_t taken = device_memory(there).most - held;
+        const auto back = qScopeGuard([] { pretend::limit_memory(~std::uint64_t{0}); });
+        pretend::limit_memory(held + taken / 3);
+        EmbedOptions options;
+        std::vector<std::size_t> done;
+        options.progress = [&](std::size_t count) { done.push_back(count); };
+        QVERIFY(max_difference(embed_texts(*bench.model, texts, route, options), wanted) < 1e-5);
+        QVERIFY(done.size() > 2 && done.back() == texts.size());
+        QCOMPARE(device_memory(there).held, held);
+        pretend::limit_memory(held + 512);
+        EXPECT_ERROR(embed_texts(*bench.model, texts, route), "out of memory in embedding a text of", "tokens by itself", "max_length");
+        QCOMPARE(device_memory(there).held, held);
     }
 
     /// What filters, mines and distils.

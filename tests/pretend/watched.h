@@ -12,11 +12,15 @@ struct Watched final : PairObjective {
     explicit Watched(int broken = 0) : broken_call(broken) {}
     LossResult operator()(const PairEmbeddings& batch) const override {
         LossResult result = InfoNce({})(batch);
-        if (++calls == failing_call) throw failure("the objective has failed");
+        if (++calls == failing_call) {
+            TORCH_CHECK(!shortage, shortage);
+            throw failure("the objective has failed");
+        }
         if (calls == broken_call) result.loss = result.loss + (batch.queries.sum() * 0).abs().sqrt();
         return result;
     }
     int broken_call, failing_call = 0;
+    const char* shortage = nullptr;  ///< what a library of CUDA's says where it fails
     mutable int calls = 0;
 };
 

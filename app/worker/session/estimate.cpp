@@ -1,3 +1,4 @@
+#include <ATen/DeviceAccelerator.h>
 #include <ATen/Parallel.h>
 #include <malloc.h>
 
@@ -43,6 +44,18 @@ class MemoryPeak {
                 if (const auto kibibytes = parse_int(trim(std::string_view(line).substr(6, line.find("kB") - 6))))
                     return static_cast<std::uint64_t>(*kibibytes) * 1024;
         return peak_memory_bytes();
+    }
+};
+
+/// What a probe has taken of a GPU goes back with it: PyTorch would keep it at hand for the next one, and the run that is launched
+/// meanwhile would lack it.
+struct BorrowedDevice {
+    c10::Device device;
+    ~BorrowedDevice() {
+        try {
+            if (is_accelerator(device)) at::accelerator::emptyCache();
+        } catch (const c10::Error&) {  // the device itself is gone
+        }
     }
 };
 
@@ -170,6 +183,7 @@ Json Probe::evaluation() {
 /// steps on real batches; nothing is written but the token cache, which the run uses as well.
 Json estimate(const Json& params, SessionData& data, Request& request) {
     const auto settings = json_at<Json>(params, "settings", "estimate");
+    const BorrowedDevice borrowed{choose_device(head_setting(settings, "device").get<std::string>())};  // outlives the probe
     Probe probe{settings, data,          request, std::clamp<std::size_t>(json_or<std::size_t>(params, "steps", 4, "estimate"), 1, 50),
                 {},       Json::array(), {},      {}};
     const int threads = at::get_num_threads(), wanted = head_setting(settings, "threads").get<int>();
@@ -180,7 +194,7 @@ Json estimate(const Json& params, SessionData& data, Request& request) {
     probe.model = open_start_model(settings);
     const auto variant = variant_of(settings);
     variant->prepare(*probe.model);
-    probe.model->move_to(choose_device(head_setting(settings, "device").get<std::string>()));
+    probe.model->move_to(borrowed.device);
     std::int64_t total = 0;
     for (const auto& encoder : probe.model->encoders) total += encoder->total_parameters();
     const bool trains = json_at<std::string>(settings.at("variant"), "method", "variant") != "start";

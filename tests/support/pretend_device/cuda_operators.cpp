@@ -1,13 +1,16 @@
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
+#include <ATen/native/ForeachUtils.h>
 #include <ATen/native/GroupedMMUtils.h>
 #include <torch/library.h>
 
+#include <array>
 #include <cmath>
 #include <limits>
 
 #include "counters.h"
 #include "gate.h"
+#include "pretend.h"
 
 namespace faceter::testing::pretend {
 namespace {
@@ -15,12 +18,17 @@ namespace {
 using OptionalTensor = std::optional<at::Tensor>;
 
 void check_on_device(const at::Tensor& t, const at::Tensor& like, const char* name) {
-    TORCH_CHECK(t.device() == like.device(), name, " must be on the device of the query, ", like.device(), ", and is on ", t.device());
+    TORCH_CHECK(t.device() == like.device(), name, " must be on the device of the first operand, ", like.device(), ", and is on ",
+                t.device());
 }
+
+/// Those of GPUs that are like an A100 or newer, but with less shared memory.
+bool has_little_memory() { return (capability() > 80 && capability() < 90) || capability() >= 120; }
 
 /// The checks of FlashAttention's varlen_fwd.
 void check_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const OptionalTensor& offsets_q,
                      const OptionalTensor& offsets_k) {
+    TORCH_CHECK(capability() >= 80, "FlashAttention only supports Ampere GPUs or newer.");
     TORCH_CHECK(q.scalar_type() == at::kHalf || q.scalar_type() == at::kBFloat16, "FlashAttention only support fp16 and bf16 data type");
     TORCH_CHECK(offsets_q && offsets_k, "the pretend device has attention over offsets only");
     for (const at::Tensor& t : {k, v}) {
@@ -124,6 +132,10 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> flash_backward(const at::Tensor& 
                                                               const at::Tensor& state, const at::Tensor&, std::optional<double> scale_given,
                                                               std::optional<c10::SymInt> before, std::optional<c10::SymInt> after) {
     check_attention(query, key, value, offsets_q, offsets_k);
+    if (const auto width = query.size(2); width > 192 && (width <= 224 || dropout > 0))
+        TORCH_CHECK(!has_little_memory(),
+                    "FlashAttention backward for head dim 256 with dropout, or head dim 224 with/without dropout requires A100/A800 or "
+                    "H100/H800");
     TORCH_CHECK(grad.scalar_type() == query.scalar_type() && out.scalar_type() == query.scalar_type(),
                 "the gradient and the output must have the query's dtype");
     TORCH_CHECK(grad.sizes() == query.sizes() && out.sizes() == query.sizes(), "the gradient and the output must have the query's shape");
@@ -154,7 +166,8 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> flash_backward(const at::Tensor& 
     return {dq, dk, dv};
 }
 
-/// CUDA has a kernel for bfloat16 alone; in other types PyTorch's CUDA code brings the offsets to the host and multiplies group by group.
+/// CUDA has a kernel for bfloat16 alone, on GPUs of capability 9 and 10; else PyTorch's CUDA code brings the offsets to the host and
+/// multiplies group by group.
 at::Tensor grouped_product(const at::Tensor& a, const at::Tensor& b, const OptionalTensor& ends, const OptionalTensor& bias,
                            std::optional<at::ScalarType> dtype) {
     at::native::_grouped_mm_validate_inputs(a, b, ends, bias, dtype);
@@ -162,7 +175,8 @@ at::Tensor grouped_product(const at::Tensor& a, const at::Tensor& b, const Optio
     if (ends) check_on_device(*ends, a, "offs");
     const RunningOperator running("aten::_grouped_mm");
     const at::AutoDispatchBelowADInplaceOrView below;
-    if (ends && a.scalar_type() != at::kBFloat16) count_wait("aten::_grouped_mm in another type than bfloat16");
+    const bool has_kernel = a.scalar_type() == at::kBFloat16 && (capability() / 10 == 9 || capability() / 10 == 10);
+    if (ends && !has_kernel) count_wait("aten::_grouped_mm without a kernel");
     const at::Tensor out = at::native::create_grouped_gemm_output_tensor(a, b, ends, a.scalar_type());
     Aliases here;
     here.of(out).zero_();  // of rows that belong to no group
@@ -181,7 +195,28 @@ std::tuple<at::Tensor, at::Tensor> native_dropout(const at::Tensor& x, double p,
     return {out, mask};
 }
 
+/// CUDA's checks of a fused step, which the CPU's is kinder about; then the CPU's.
+void fused_adamw(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+    const std::size_t first = stack->size() - op.schema().arguments().size();
+    std::array<std::vector<at::Tensor>, 6> lists;  // values, gradients, moments, second moments, their greatest, steps
+    for (std::size_t i = 0; i < lists.size(); ++i) lists[i] = (*stack)[first + i].toTensorVector();
+    const std::array<at::TensorList, 4> stepped{lists[0], lists[1], lists[2], lists[3]};
+    TORCH_CHECK(at::native::check_fast_path_restrictions(stepped),
+                "params, grads, exp_avgs, and exp_avg_sqs must have same dtype, device, and layout");
+    std::vector<at::Tensor> scalars = lists[5];
+    for (const char* name : {"grad_scale", "found_inf"})
+        if (const c10::IValue& given = (*stack)[first + static_cast<std::size_t>(*op.schema().argumentIndexWithName(name))];
+            given.isTensor())
+            scalars.push_back(given.toTensor());
+    for (const at::Tensor& one : scalars) {
+        check_on_device(one, lists[0].at(0), "state_steps, grad_scale and found_inf");
+        TORCH_CHECK(one.scalar_type() == at::kFloat && one.numel() == 1, "state_steps, grad_scale and found_inf must be float32 scalars");
+    }
+    run_on_aliases(op, stack);
+}
+
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
+    library.impl("_fused_adamw_", torch::CppFunction::makeFromBoxedFunction<&fused_adamw>());
     library.impl("_flash_attention_forward", flash_forward);
     library.impl("_flash_attention_backward", flash_backward);
     library.impl("_grouped_mm", grouped_product);

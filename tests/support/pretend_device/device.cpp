@@ -5,6 +5,7 @@
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 
 #include <array>
+#include <cstdlib>
 
 #include "counters.h"
 #include "gate.h"
@@ -102,6 +103,14 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
 };
 C10_REGISTER_GUARD_IMPL(PrivateUse1, Guard)
 
+int& capability_now() {
+    static int now = [] {
+        const char* given = std::getenv("FACETER_PRETEND_CAPABILITY");
+        return given ? std::atoi(given) : 90;
+    }();
+    return now;
+}
+
 const bool registered = [] {
     open_memory();
     static Hooks hooks;
@@ -112,6 +121,11 @@ const bool registered = [] {
 
 }  // namespace
 
+void set_capability(int capability) { capability_now() = capability; }
+int capability() { return capability_now(); }
+
 at::Generator host_generator(int device) { return generator_of(device).get<Random>()->host; }
 
 }  // namespace faceter::testing::pretend
+
+extern "C" __attribute__((visibility("default"))) int faceter_compute_capability() { return faceter::testing::pretend::capability(); }

@@ -4,6 +4,7 @@
 #include <ATen/core/ivalue.h>
 #include <torch/library.h>
 
+#include <algorithm>
 #include <set>
 
 #include "counters.h"
@@ -29,6 +30,14 @@ bool waits(const std::string& name) {
                                               "aten::allclose",
                                               "aten::nonzero_static"};
     return all.contains(name);
+}
+
+/// Whether an operator is told places by true and false: CUDA asks the device how many there are.
+bool reads_a_mask(const c10::IValue& value) {
+    if (!value.isOptionalTensorList()) return false;
+    for (const std::optional<at::Tensor>& t : value.toOptionalTensorVector())
+        if (t && t->defined() && (t->scalar_type() == at::kBool || t->scalar_type() == at::kByte)) return true;
+    return false;
 }
 
 bool is_there(const at::Tensor& t) { return t.defined() && t.device().is_privateuseone(); }
@@ -147,7 +156,8 @@ void run_on_aliases(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
             return t;
         });
     const c10::Device device = operands.device();
-    if (waits(schema.name())) count_wait(schema.name().c_str());
+    const bool by_mask = std::any_of(stack->begin() + static_cast<std::ptrdiff_t>(first), stack->end(), reads_a_mask);
+    if (by_mask || waits(schema.name())) count_wait(schema.name().c_str());
     Aliases aliases;
     for (std::size_t i = first; i < stack->size(); ++i) {
         c10::IValue& value = (*stack)[i];

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -166,7 +167,9 @@ struct DeviceMemory final : c10::DeviceAllocator {
     c10::DeleterFnPtr raw_deleter() const override { return nullptr; }
     void copy_data(void* to, const void* from, std::size_t bytes) const override { std::memcpy(alias_of(to), alias_of(from), bytes); }
     bool initialized() override { return true; }
-    void emptyCache(c10::MempoolId_t) override {}
+    void emptyCache(c10::MempoolId_t) override {
+        if (std::getenv("FACETER_PRETEND_SAYS")) say("pretend device: nothing is kept at hand\n");
+    }
     void recordStream(const c10::DataPtr&, c10::Stream) override {}
     c10::CachingDeviceAllocator::DeviceStats getDeviceStats(c10::DeviceIndex index) override { return memory().stats.at(index); }
     void resetAccumulatedStats(c10::DeviceIndex) override {}

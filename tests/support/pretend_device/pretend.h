@@ -26,6 +26,10 @@ std::map<std::string, std::int64_t> waits_by_place();
 /// Of each operator: how often it ran.
 std::map<std::string, std::int64_t> operators_by_name();
 
+/// The devices have what a GPU of that compute capability has (80: an A100). Default: FACETER_PRETEND_CAPABILITY, else 90, an H100's.
+void set_capability(int capability);
+int capability();
+
 /// A device has so many bytes. Default: 4 GiB.
 void limit_memory(std::uint64_t bytes);
 /// The n-th allocation from now fails for want of memory (1: the next), and those behind it succeed again; 0: none does.
