@@ -136,8 +136,7 @@ class TableStarter {
         if (blank > 0) starter_.remarks.push_back(fmt::format("{} rows lack a value and are left out.", blank));
         if (repeated > 0) starter_.remarks.push_back(fmt::format("{} rows repeat a text and are left out.", repeated));
         if (!disputed.empty())
-            starter_.remarks.push_back(
-                fmt::format("{} of these texts have two labels or more; each keeps its first.", disputed.size()));
+            starter_.remarks.push_back(fmt::format("{} of these texts have two labels or more; each keeps its first.", disputed.size()));
         const std::string why =
             blank + repeated == 0 ? "" : fmt::format(" ({} lack a value, {} repeat a text of {})", blank, repeated, printable(document));
         check_count(why);
