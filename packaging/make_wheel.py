@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Makes a Python wheel of an unpacked bundle: make_wheel.py BUNDLE_FOLDER MODULE.py DIR prints the path of the wheel.
+"""Makes a Python wheel of an unpacked bundle: make_wheel.py BUNDLE_FOLDER PACKAGE DIR prints the path of the wheel.
 
-The programs lie in faceter_programs/ beside the module; torch, which has their libtorch, is a requirement.
+PACKAGE is packaging/python/faceter; the programs lie in faceter/programs of the wheel. torch, which has their libtorch, is a requirement.
 """
 import base64
 import hashlib
@@ -28,14 +28,15 @@ def files_of(bundle):
     """Links are followed: a wheel has none."""
     for path in sorted(bundle.rglob("*")):
         if path.is_file():
-            yield "faceter_programs/" + path.relative_to(bundle).as_posix(), path.read_bytes(), path.stat().st_mode & 0o777
+            yield "faceter/programs/" + path.relative_to(bundle).as_posix(), path.read_bytes(), path.stat().st_mode & 0o777
 
 
-def make(bundle, module, folder):
+def make(bundle, package, folder):
     version = bundle.name.rpartition("-")[2]
     platform = "manylinux_" + (bundle / "lib/glibc-floor").read_text().strip().replace(".", "_") + "_x86_64"
     info = f"faceter-{version}.dist-info"
-    members = [("faceter.py", module.read_bytes(), 0o644), *files_of(bundle)]
+    members = [("faceter/" + file.name, file.read_bytes(), 0o644) for file in sorted(package.iterdir()) if file.is_file()]
+    members += files_of(bundle)
     readme = (bundle / "share/doc/faceter/README.md").read_text()
     members += [(f"{info}/METADATA", METADATA.format(version=version, readme=readme).encode(), 0o644),
                 (f"{info}/WHEEL", WHEEL.format(platform=platform).encode(), 0o644),

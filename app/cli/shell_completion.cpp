@@ -16,9 +16,19 @@ std::vector<std::string> sub_names(const Json& tree) {
     return names;
 }
 
-/// What may stand behind a command: its own commands, and its options by their long names.
+/// What a command's arguments are chosen from, where that is written down: the forms of `reference`.
+std::vector<std::string> argument_words(const Json& tree) {
+    std::vector<std::string> words;
+    for (const Json& option : tree.at("options"))
+        if (option.at("names").empty())
+            for (std::string& word : choices(option)) words.push_back(std::move(word));
+    return words;
+}
+
+/// What may stand behind a command: its own commands, what its arguments may be, and its options by their long names.
 std::vector<std::string> words_of(const Json& tree) {
     std::vector<std::string> words = sub_names(tree);
+    for (std::string& word : argument_words(tree)) words.push_back(std::move(word));
     for (const Json& option : tree.at("options"))
         for (const std::string& name : long_names(option)) words.push_back(name);
     return words;
@@ -110,6 +120,12 @@ std::string zsh_options(const Json& tree) {
     return text;
 }
 
+std::string zsh_arguments(const Json& tree) {
+    if (is_of_runs(tree)) return "run:_faceter_runs";
+    const std::vector<std::string> words = argument_words(tree);
+    return words.empty() ? "file:_files" : "word:(" + join(words, " ") + ")";
+}
+
 std::string zsh_commands(const Json& tree) {
     std::string text;
     for (const Json& sub : tree.at("commands"))
@@ -128,11 +144,24 @@ function __faceter_runs
 end
 )sh";
 
-std::string fish_condition(const std::string& path) {
+/// Groups that have a command of this name: 'queue', 'profile' and 'router' have a 'list'.
+std::vector<std::string> groups_with(const Json& tree, const std::string& name) {
+    std::vector<std::string> groups;
+    for (const Json& group : tree.at("commands")) {
+        const std::vector<std::string> names = sub_names(group);
+        if (std::find(names.begin(), names.end(), name) != names.end()) groups.push_back(group.at("name"));
+    }
+    return groups;
+}
+
+/// `tree` is that of the program.
+std::string fish_condition(const std::string& path, const Json& tree) {
     if (path.empty()) return "__fish_use_subcommand";
     std::string all;
     for (const std::string_view word : split(path, ' '))
         all += fmt::format("{}__fish_seen_subcommand_from {}", all.empty() ? "" : "; and ", word);
+    if (const std::vector<std::string> groups = groups_with(tree, path); !groups.empty())
+        all += "; and not __fish_seen_subcommand_from " + join(groups, " ");
     return all;
 }
 
@@ -180,7 +209,7 @@ std::string zsh_completion(const Json& tree) {
             cases += fmt::format("            commands=({})\n            _describe command commands ;;\n", zsh_commands(command.tree));
         else
             cases += fmt::format("            _arguments -S{} \\\n            '*:{}' ;;\n", zsh_options(command.tree),
-                                 is_of_runs(command.tree) ? "run:_faceter_runs" : "file:_files");
+                                 zsh_arguments(command.tree));
     }
     return fmt::format(R"sh(#compdef faceter
 # made by `faceter reference zsh`
@@ -212,12 +241,14 @@ _faceter "$@"
 std::string fish_completion(const Json& tree) {
     std::string text(fish_frame);
     for (const ReferenceCommand& command : all_commands(tree)) {
-        const std::string condition = fish_condition(command.path), names = join(sub_names(command.tree), " ");
+        const std::string condition = fish_condition(command.path, tree), names = join(sub_names(command.tree), " ");
         const std::string open =
             command.path.empty() ? condition : fmt::format("{}; and not __fish_seen_subcommand_from {}", condition, names);
         for (const Json& sub : command.tree.at("commands"))
             text += fmt::format("complete -c faceter -f -n {} -a {} -d {}\n", shell_word(open), sub.at("name").get<std::string>(),
                                 described(sub.at("summary"), false));
+        if (const std::string words = join(argument_words(command.tree), " "); !words.empty())
+            text += fmt::format("complete -c faceter -f -n {} -a {}\n", shell_word(condition), shell_word(words));
         if (is_of_runs(command.tree)) text += fmt::format("complete -c faceter -n {} -a '(__faceter_runs)'\n", shell_word(condition));
         for (const Json& option : command.tree.at("options")) text += fish_option(condition, option);
     }

@@ -51,7 +51,9 @@ int run(int argc, char** argv) {
 
 /// libtorch takes its registries apart for longer than a short text is embedded; the system takes all of it back at once.
 int main(int argc, char** argv) {
-    const int code = faceter::run_guarded("faceter-worker", faceter::worker::run, argc, argv);
+    // What was typed stands in front of errors, too.
+    const bool handed_on = argc > 0 && faceter::fs::path(argv[0]).filename() == "faceter";
+    const int code = faceter::run_guarded(handed_on ? "faceter" : "faceter-worker", faceter::worker::run, argc, argv);
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     return code;  // they report at the end
 #else

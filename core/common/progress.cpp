@@ -63,6 +63,20 @@ void ProgressLine::finish(std::string_view note) {
     draw(true, note);
 }
 
+namespace {
+
+/// At most `columns` characters, none of them in part.
+std::string_view first_characters(std::string_view line, std::size_t columns) {
+    std::size_t characters = 0;
+    for (std::size_t at = 0; at < line.size(); ++at) {
+        const bool begins = (static_cast<unsigned char>(line[at]) & 0xC0) != 0x80;
+        if (begins && ++characters > columns) return line.substr(0, at);
+    }
+    return line;
+}
+
+}  // namespace
+
 void ProgressLine::draw(bool last, std::string_view note) {
     const double elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
     const double rate = elapsed > 0 ? static_cast<double>(done_ - first_) / elapsed : 0;
@@ -76,9 +90,9 @@ void ProgressLine::draw(bool last, std::string_view note) {
     if (!note.empty()) line += fmt::format("  {}", note);
     line = printable(line);
     if (terminal_) {
-        const auto columns = static_cast<std::size_t>(terminal_columns(stderr));
-        if (line.size() >= columns) line.resize(columns - 1);
-        put(stderr, fmt::format("\r\033[K{}{}", line, last ? "\n" : ""));
+        // What is wider than a cell each is cut by the terminal: a line that wraps would not be drawn over.
+        const std::string_view shown = first_characters(line, static_cast<std::size_t>(terminal_columns(stderr)) - 1);
+        put(stderr, fmt::format("\r\033[K\033[?7l{}\033[?7h{}", shown, last ? "\n" : ""));
     } else if (last) {
         put(stderr, line + "\n");
     }

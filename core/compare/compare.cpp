@@ -214,9 +214,8 @@ void add_columns(const Comparison& comparison, Table& table) {
     }
     table.add_column("mean over data sets", ColumnKind::number, 2, Better::higher);
     table.add_column("mean over task types", ColumnKind::number, 2, Better::higher);
-    const std::pair<const char*, const char*> costs[] = {
-        {"parameters", "M"}, {"active parameters", "M"}, {"multiply-adds a token", "M"}, {"encode latency", "ms"}};
-    for (const auto& [name, unit] : costs) table.add_column(name, ColumnKind::number, 1).unit = unit;
+    for (const char* name : {"parameters", "active parameters", "multiply-adds a token"})
+        table.add_column(name, ColumnKind::number, 1).unit = "M";
     table.add_column("peak memory", ColumnKind::bytes);
     table.columns.insert(table.columns.end(), comparison.columns.begin(), comparison.columns.end());
 }
@@ -240,7 +239,6 @@ Row row_of(const Comparison& comparison, const RunGroup& group) {
     row.cells.push_back(cost_cell(group, &ModelCost::total_parameters, million));
     row.cells.push_back(cost_cell(group, &ModelCost::active_parameters, million));
     row.cells.push_back(cost_cell(group, &ModelCost::multiply_adds_per_token, million));
-    row.cells.push_back(cost_cell(group, &ModelCost::encode_latency_ms, 1));
     row.cells.push_back(cost_cell(group, &ModelCost::peak_memory_bytes, 1));
     for (const Column& column : comparison.columns) row.cells.push_back(cell_of(known_numbers(group, column.name)));
     return row;

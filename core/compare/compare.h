@@ -37,7 +37,8 @@ struct Comparison {
 /// them, else the first.
 Comparison compare_runs(Store& store, const std::vector<RunRow>& runs, const std::string& baseline);
 
-/// Rows: groups. Columns: data sets' main metrics, mean over data sets, mean over task types, parameters, multiply-adds, latency, memory.
+/// Rows: groups. Columns: data sets' main metrics, mean over data sets, mean over task types, parameters, multiply-adds, memory. The
+/// latency of encoding stands in comparison_json alone: it is measured once a run, beside whatever else the machine does then.
 /// Stars: paired t-test over data sets against the baseline (Holm-corrected over the rows), named in a footnote.
 Table comparison_table(const Comparison& comparison);
 /// Everything with full precision, for scripts: {"runs": [...], "datasets": [...], "baseline", "tests": [...]}.

@@ -153,7 +153,6 @@ class ViewMaker {
         add_cost("parameters", "M", &ModelCost::total_parameters, million, 1);
         add_cost("active parameters", "M", &ModelCost::active_parameters, million, 1);
         add_cost("multiply-adds a token", "M", &ModelCost::multiply_adds_per_token, million, 1);
-        add_cost("encode", "ms a text", &ModelCost::encode_latency_ms, 1, 1);
         add_cost("peak memory", "GiB", &ModelCost::peak_memory_bytes, gib, 2);
     }
 

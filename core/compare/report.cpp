@@ -229,11 +229,6 @@ Table data_table(const Report& report) {
     return table;
 }
 
-/// It was measured once a run, beside whatever else the machine did then: the same architecture has several.
-void leave_out_latency(ComparisonView& view) {
-    std::erase_if(view.rows, [](const ComparedRow& row) { return row.kind == ComparedRow::Kind::cost && row.name == "encode"; });
-}
-
 }  // namespace
 
 Table significance_table(const Comparison& comparison, const ComparisonView& view) {
@@ -276,7 +271,6 @@ Report gather_report(const Project& project, Store& store, const std::vector<Run
     report.project = project.folder().filename().string();
     report.comparison = std::move(comparison);
     report.view = std::move(view);
-    leave_out_latency(report.view);
     report.summary = summary_of(store, report.comparison);
     if (auto gains = gain_figure(report.comparison, report.view)) report.figures.push_back(std::move(*gains));
     report.figures.push_back(score_figure(report.comparison));

@@ -52,10 +52,14 @@ std::vector<std::string> nvidia_gpus() {
     return models;
 }
 
+/// FACETER_TORCH is the torch folder of a Python environment, which the launcher of packages, bundle and wheel has found.
 std::string find_torch() {
     const char* named = std::getenv("FACETER_TORCH_ROOT");
-    const fs::path root = named && *named ? fs::path(named) : cache_directory() / "torch-2.11.0";
-    const fs::path library = root / "torch" / "lib" / "libtorch_cpu.so";
+    const char* launched = std::getenv("FACETER_TORCH");
+    const fs::path torch = named && *named         ? fs::path(named) / "torch"
+                           : launched && *launched ? fs::path(launched)
+                                                   : cache_directory() / "torch-2.11.0" / "torch";
+    const fs::path library = torch / "lib" / "libtorch_cpu.so";
     return fs::exists(library) ? library.string() : "";
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "common/command.h"
@@ -115,14 +116,17 @@ class TableStarter {
 
     void choose_rows() {
         const std::string& document = roles_.has_pairs() ? roles_.document : roles_.text;
-        std::unordered_set<std::uint64_t> seen;
+        std::unordered_map<std::uint64_t, std::string> seen;  // with the label that a text has first
+        std::unordered_set<std::uint64_t> disputed;
         std::map<std::string, std::size_t> labels;
         std::size_t blank = 0, repeated = 0;
         for (std::size_t i = 0; i < survey_.rows.size(); ++i) {
             StarterRow row{cell(i, roles_.query), cell(i, document), cell(i, roles_.label), negatives(i)};
             const bool whole =
                 !row.document.empty() && (!roles_.has_pairs() || !row.query.empty()) && (!roles_.has_labels() || !row.label.empty());
-            const bool fresh = whole && seen.insert(hash64(row.document)).second;
+            const std::uint64_t hash = hash64(row.document);
+            const bool fresh = whole && seen.emplace(hash, row.label).second;
+            if (whole && seen.at(hash) != row.label) disputed.insert(hash);
             blank += !whole;
             repeated += whole && !fresh;
             if (!fresh) continue;
@@ -131,6 +135,8 @@ class TableStarter {
         }
         if (blank > 0) starter_.remarks.push_back(fmt::format("{} rows lack a value and are left out.", blank));
         if (repeated > 0) starter_.remarks.push_back(fmt::format("{} rows repeat a text and are left out.", repeated));
+        if (!disputed.empty())
+            starter_.remarks.push_back(fmt::format("{} of these texts have two labels or more; each keeps its first.", disputed.size()));
         const std::string why =
             blank + repeated == 0 ? "" : fmt::format(" ({} lack a value, {} repeat a text of {})", blank, repeated, printable(document));
         check_count(why);

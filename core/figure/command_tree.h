@@ -16,7 +16,7 @@ inline Json command_tree(const CLI::App& command) {
         for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
         tree["options"].push_back({{"names", names},
                                    {"argument", option->get_positional() ? option->get_name(true) : ""},
-                                   {"value", option->get_items_expected_max() > 0 && !names.empty() ? option->get_type_name() : ""},
+                                   {"value", option->get_items_expected_max() > 0 ? option->get_type_name() : ""},
                                    {"summary", option->get_description()},
                                    {"required", option->get_required()},
                                    {"many", option->get_items_expected_max() > 1}});

@@ -429,6 +429,10 @@ class TestCli : public QObject {
             QVERIFY2(help.out.find("faceter-worker") == std::string::npos, help.out.c_str());
         }
     }
+    void errors_of_what_the_worker_serves_begin_with_faceter() {
+        const Outcome outcome = faceter::testing::faceter({"describe", "--model", in("nowhere")});
+        QVERIFY2(outcome.code != 0 && outcome.err.starts_with("faceter: "), outcome.err.c_str());
+    }
 };
 
 FACETER_TEST(TestCli)

@@ -18,13 +18,13 @@ class TestDoctor : public QObject {
     std::unique_ptr<TemporaryDirectory> folder_;
 
     fs::path in(const std::string& name) const { return folder_->path() / name; }
-    Outcome call(const std::vector<std::string>& more, const std::string& torch = "") const {
+    Outcome call(const std::vector<std::string>& more, const std::string& torch = "", const std::string& launched = "") const {
         std::vector<std::string> words{"doctor"};
         words.insert(words.end(), more.begin(), more.end());
         words.insert(words.end(), {"--project", in("p").string()});
-        return faceter::testing::faceter(
-            words, {"FACETER_CACHE=" + in("cache").string(), "FACETER_TORCH_ROOT=" + torch, "FACETER_DATA_DIR=" + in("data").string(),
-                    "HF_HOME=" + in("hub").string(), "HF_HUB_CACHE=", "HOME=" + in("home").string()});
+        return faceter::testing::faceter(words, {"FACETER_CACHE=" + in("cache").string(), "FACETER_TORCH_ROOT=" + torch,
+                                                 "FACETER_TORCH=" + launched, "FACETER_DATA_DIR=" + in("data").string(),
+                                                 "HF_HOME=" + in("hub").string(), "HF_HUB_CACHE=", "HOME=" + in("home").string()});
     }
     /// The finding whose sentence holds `piece`; null where there is none.
     static Json about(const Outcome& outcome, const std::string& piece) {
@@ -86,6 +86,15 @@ class TestDoctor : public QObject {
         const Outcome outcome = call({"--fix", "--json"}, in("nowhere").string());
         HAS(about(outcome, "FACETER_TORCH_ROOT names")["command"].get<std::string>(), "unset FACETER_TORCH_ROOT");
         QCOMPARE(about(outcome, "FACETER_TORCH_ROOT names")["mended"], Json(false));
+    }
+    /// As the launcher of the wheel, the bundle and the packages says it.
+    void the_torch_of_a_python_environment_is_found() {
+        write_setup("");
+        make_directories(in("venv/torch/lib"));
+        overwrite(in("venv/torch/lib/libtorch_cpu.so"), "");
+        const Outcome outcome = call({"--json"}, "", in("venv/torch").string());
+        QCOMPARE(json_of(outcome)["libtorch"].get<std::string>(), in("venv/torch/lib/libtorch_cpu.so").string());
+        QVERIFY(about(outcome, "no libtorch found").is_null());
     }
     void old_temporaries_of_project_and_cache_are_removed() {
         const RunDirectory run = sample_run(in("p"));

@@ -53,6 +53,19 @@ class TestInit : public QObject {
         fs::remove(in("made.yaml"));
     }
 
+    void a_text_under_two_labels_is_told() {
+        std::string table = "text,label\n";
+        for (int i = 0; i < 80; ++i) table += fmt::format("request {} about the printer,{}\n", i, i % 2 ? "office" : "network");
+        put("two.csv", table + "the printer is loud,office\nthe printer is loud,network\nthe printer is loud,office\n");
+        const Outcome outcome = start("two.csv");
+        HAS(outcome.err, "2 rows repeat a text and are left out.");
+        HAS(outcome.err, "1 of these texts have two labels or more");
+        fs::remove(in("made.yaml"));
+        fs::remove_all(in("made-data"));
+        put("two.csv", table + "the printer is loud,office\nthe printer is loud,office\n");
+        const Outcome alike = start("two.csv");
+        QVERIFY2(alike.code == 0 && alike.err.find("two labels") == std::string::npos, alike.err.c_str());
+    }
     void a_csv_of_questions_answers_and_topics_makes_both_tasks() {
         put("faq.csv", faq(',', "Question,Answer,Topic\n") + ",an answer without its question,cards\n");
         const Outcome outcome = start("faq.csv");

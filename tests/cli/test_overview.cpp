@@ -51,6 +51,16 @@ class TestOverview : public QObject {
         fs::rename(folder.path() / "my tickets.csv", folder.path() / "my tickets.CSV");
         HAS(alone_in(folder.path()).out, "faceter init 'my tickets.CSV'");
     }
+    void above_a_project_it_says_how_its_runs_stand() {
+        const TemporaryDirectory folder;
+        make_directories(folder.path() / "tensorboard/runs/first");  // another program's
+        write_attempt(sample_run(folder.path() / "my project", 1), 1, 3, "finished");
+        std::ofstream(folder.path() / "mine.yaml") << sample_experiment();
+        const Outcome outcome = alone_in(folder.path());
+        QCOMPARE(outcome.code, 0);
+        HAS(outcome.out, "Projects here:\n  faceter list --project 'my project'   1 done\nExperiments here:\n");
+        HAS(outcome.out, "faceter run mine.yaml --project 'my project'\n");
+    }
     void in_a_project_it_says_what_runs_and_what_comes_next() {
         const TemporaryDirectory folder;
         const RunDirectory done = sample_run(folder.path(), 1), failed = sample_run(folder.path(), 2);

@@ -54,6 +54,7 @@ class TestReference : public QObject {
         QCOMPARE(offered("embed --comp"), std::string("--compute\n"));  // an option that the worker alone knows
         QCOMPARE(offered("embed --ta"), std::string("--task\n"));       // the first of an option's two names
         QCOMPARE(offered("data mine --mar"), std::string("--margin\n"));
+        QCOMPARE(offered("reference zs"), std::string("zsh\n"));  // an argument that is one of some words
     }
     void bash_completes_names_of_the_projects_runs() {
         const std::string project = (folder_.path() / "my project").string(), named = "--project '" + project + "'";
@@ -75,6 +76,24 @@ class TestReference : public QObject {
             const CommandResult result = run_command({shell, "-n", (folder_.path() / ("faceter." + std::string(shell))).string()});
             QVERIFY2(result.code == 0, result.complaint.c_str());
         }
+    }
+    /// 'list' is a command, and 'queue' has one of that name with other options.
+    void fish_offers_the_options_of_the_command_that_was_typed() {
+        const std::string script = read_file(folder_.path() / "faceter.fish");
+        QVERIFY(script.find("-n '__fish_seen_subcommand_from list; and not __fish_seen_subcommand_from profile queue router' -l where") !=
+                std::string::npos);
+        QVERIFY(script.find("-n '__fish_seen_subcommand_from queue; and __fish_seen_subcommand_from list' -l json") != std::string::npos);
+        QVERIFY(script.find("-n '__fish_seen_subcommand_from reference' -a 'bash zsh fish man markdown settings json'") !=
+                std::string::npos);
+        if (!here("fish")) QSKIP("fish is not installed");
+        const auto offers = [&](const std::string& line) {
+            return run_command({"fish", "--no-config", "-c",
+                                "source '" + (folder_.path() / "faceter.fish").string() + "'; complete -C '" + line + "'"})
+                .output;
+        };
+        QVERIFY(offers("faceter list --whe").starts_with("--where"));
+        QCOMPARE(offers("faceter queue list --whe"), std::string());
+        QVERIFY(offers("faceter queue list --js").starts_with("--json"));
     }
     void the_manuals_chapters_have_every_methods_settings_as_they_are() {
         QString chapters;

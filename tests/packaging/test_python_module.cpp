@@ -17,9 +17,33 @@ class TestPythonModule : public QObject {
   private Q_SLOTS:
     void initTestCase() {
         if (!fs::exists(binaries / "bin/faceter")) QSKIP("programs are not built");
-        fs::copy_file(project / "packaging/python/faceter.py", folder_.path() / "faceter.py");
-        fs::create_directories(folder_.path() / "faceter_programs");
-        fs::create_symlink(binaries / "bin/faceter", folder_.path() / "faceter_programs/faceter");
+        fs::copy(project / "packaging/python/faceter", folder_.path() / "faceter");
+        fs::create_directories(folder_.path() / "faceter/programs");
+        fs::create_symlink(binaries / "bin/faceter", folder_.path() / "faceter/programs/faceter");
+    }
+    /// Made of a bundle of one script, and installed into an environment of its own.
+    void the_wheel_puts_the_program_on_the_path_and_a_typed_package_beside_it() {
+        const fs::path bundle = folder_.path() / "faceter-9.8.7", venv = folder_.path() / "my venv";
+        for (const char* part : {"lib", "share/doc/faceter"}) fs::create_directories(bundle / part);
+        overwrite(bundle / "lib/glibc-floor", "2.17\n");
+        overwrite(bundle / "share/doc/faceter/README.md", "# Faceter\n");
+        overwrite(bundle / "faceter", "#!/bin/sh\necho \"called $*, $(basename \"$FACETER_TORCH\")\"\n");
+        fs::permissions(bundle / "faceter", fs::perms::owner_all);
+        const Outcome made = run("python3", {text(project / "packaging/make_wheel.py"), text(bundle),
+                                             text(project / "packaging/python/faceter"), text(folder_.path())});
+        VERIFY_CODE(made, 0);
+        VERIFY_CODE(run("python3", {"-m", "venv", "--without-pip", text(venv)}), 0);
+        VERIFY_CODE(run("python3",
+                        {"-m", "pip", "--python", text(venv / "bin/python"), "install", "--no-deps", "--no-index", made.output.trimmed()}),
+                    0);
+        const auto packages = [&] { return run(venv / "bin/python", {"-c", "import sysconfig; print(sysconfig.get_path('purelib'))"}); };
+        const fs::path site = packages().output.trimmed().toStdString();
+        fs::create_directories(site / "torch");
+        overwrite(site / "torch/__init__.py", "");
+        QCOMPARE(run(venv / "bin/faceter", {"list", "--json"}).output, QString("called list --json, torch\n"));
+        QCOMPARE(run(venv / "bin/python", {"-c", "import faceter; print(faceter.__version__, faceter.call('check', 'a b.yaml'))"}).output,
+                 QString("9.8.7 called check a b.yaml, torch\n\n"));
+        QVERIFY2(fs::exists(site / "faceter/py.typed"), "type checkers pass over a package without it");
     }
     void runs_are_a_list_of_dictionaries() {
         const RunDirectory run = sample_run(folder_.path() / "project");

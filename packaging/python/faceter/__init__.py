@@ -16,7 +16,10 @@ import pathlib
 import subprocess
 import sys
 import tempfile
-from typing import Any, Iterable, Optional, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Optional, Union
+
+if TYPE_CHECKING:
+    import numpy
 
 __all__ = ["FaceterError", "call", "embed", "evaluate", "runs"]
 
@@ -36,12 +39,12 @@ def __getattr__(name: str) -> Any:
 
 
 def _program() -> pathlib.Path:
-    return pathlib.Path(__file__).resolve().parent / "faceter_programs" / "faceter"
+    return pathlib.Path(__file__).resolve().parent / "programs" / "faceter"
 
 
-def _environment() -> dict:
+def _environment() -> Dict[str, str]:
     found = importlib.util.find_spec("torch")
-    torch = {"FACETER_TORCH": found.submodule_search_locations[0]} if found else {}
+    torch = {"FACETER_TORCH": found.submodule_search_locations[0]} if found and found.submodule_search_locations else {}
     return {**torch, **os.environ}
 
 
@@ -54,15 +57,15 @@ def call(*arguments: Any) -> str:
     return result.stdout
 
 
-def _options(**options: Any) -> list:
-    words = []
+def _options(**options: Any) -> List[str]:
+    words: List[str] = []
     for name, value in options.items():
         if value is not None:
             words += ["--" + name.replace("_", "-"), str(value)]
     return words
 
 
-def _checked_texts(texts: Iterable[str]) -> list:
+def _checked_texts(texts: Iterable[str]) -> List[str]:
     """A text alone would be taken for its letters."""
     if isinstance(texts, (str, bytes)):
         raise TypeError("embed() takes a list of texts, and this is one text; give [text]")
@@ -80,7 +83,7 @@ def _checked_texts(texts: Iterable[str]) -> list:
 
 def embed(texts: Iterable[str], model: str, *, task: Optional[str] = None, instruction: Optional[str] = None, project: Optional[str] = None,
           compute: Optional[str] = None, max_length: Optional[int] = None, threads: Optional[int] = None, device: Optional[str] = None,
-          prefix: Optional[int] = None):
+          prefix: Optional[int] = None) -> "numpy.ndarray[Any, Any]":
     """Embeddings of the texts in their order: a NumPy array, float32 [N, D].
 
     model: a Hugging Face folder, 'minilm', org/name, a run folder, or (with project) the name of a run. task: whose instruction and expert
@@ -97,7 +100,8 @@ def embed(texts: Iterable[str], model: str, *, task: Optional[str] = None, instr
         call("embed", "--model", model, "--output", target, source,
              *_options(task=task, instruction=instruction, project=project, compute=compute, max_length=max_length, threads=threads,
                        device=device, prefix=prefix))
-        return numpy.load(target)
+        vectors: "numpy.ndarray[Any, Any]" = numpy.load(target)
+        return vectors
 
 
 def evaluate(model: str, data: Union[str, os.PathLike, Iterable[Union[str, os.PathLike]]], *, task: Optional[str] = None,
@@ -110,9 +114,10 @@ def evaluate(model: str, data: Union[str, os.PathLike, Iterable[Union[str, os.Pa
                            *_options(task=task, project=project, compute=compute, threads=threads, device=device)))
 
 
-def runs(project: str, *, where: Optional[str] = None) -> list:
+def runs(project: str, *, where: Optional[str] = None) -> List[Dict[str, Any]]:
     """The runs of a project, each a dictionary of what `faceter list` shows; where: only those that an expression is true of."""
-    return json.loads(call("list", "--project", project, "--json", *_options(where=where)))["runs"]
+    found: List[Dict[str, Any]] = json.loads(call("list", "--project", project, "--json", *_options(where=where)))["runs"]
+    return found
 
 
 def main() -> None:
