@@ -62,6 +62,25 @@ class TestDiagnosis : public QObject {
         journal.flush();
         return run;
     }
+    /// A run of 30 steps of one task, whose loss falls, with the objective.
+    RunDirectory learned_by(const Json& objective, double temperature) const {
+        const Experiment experiment = parse_sample();
+        ResolvedRun resolved = experiment.runs().at(1);
+        resolved.settings["objective"] = objective;
+        const RunDirectory run = RunDirectory::create(project_.path(), experiment, resolved, false);
+        JournalWriter journal(run, run.begin_attempt(), {});
+        for (int step = 1; step <= 30; ++step)
+            journal.step({{"step", step},
+                          {"total_steps", 30},
+                          {"loss", 3.0 / step},
+                          {"loss/retrieval", 3.0 / step},
+                          {"lr", 1e-5},
+                          {"grad_norm", 1.0},
+                          {"temperature", temperature},
+                          {"pairs", 64}});
+        journal.flush();
+        return run;
+    }
     static std::vector<std::string> alarms(const std::vector<Finding>& findings) {
         std::vector<std::string> names;
         for (const Finding& one : findings)
@@ -150,6 +169,21 @@ class TestDiagnosis : public QObject {
         for (const Finding& one : diagnose_training(trained(4, 3, 10)))
             if (one.check == "temperature")
                 QVERIFY(std::abs(one.details.at("lowest_loss").get<double>() - std::log(1 + 63 * std::exp(-0.2))) < 1e-9);
+    }
+    void a_temperature_of_other_losses_is_named_too() {
+        const std::vector<std::string> named{"temperature: retrieval"};
+        const Json gist{{"method", "gist"}, {"teacher", "minilm"}, {"contrast_queries", true}, {"contrast_documents", false}};
+        QCOMPARE(alarms(diagnose_training(learned_by(gist, 10))), named);
+        QVERIFY(alarms(diagnose_training(learned_by(gist, 0.05))).empty());
+        for (const Finding& one : diagnose_training(learned_by(gist, 10)))
+            if (one.check == "temperature")
+                QVERIFY(std::abs(one.details.at("lowest_loss").get<double>() - std::log(1 + 126 * std::exp(-0.2))) < 1e-9);
+        // CoSENT has a scale of its own, and a term for each two pairs of the batch.
+        QCOMPARE(alarms(diagnose_training(learned_by({{"method", "cosent"}, {"scale", 0.1}}, 0.05))), named);
+        const auto findings = diagnose_training(learned_by({{"method", "cosent"}, {"scale", 20.0}}, 10));
+        QVERIFY(alarms(findings).empty());
+        QVERIFY2(has(findings[1].says, "At scale 20, which is temperature 0.05, no embedding"), findings[1].says.c_str());
+        QVERIFY(std::abs(findings[1].details.at("loss_of_guessing").get<double>() - std::log(1 + 64.0 * 63 / 2)) < 1e-9);
     }
     void a_temperature_at_which_one_text_counts_is_named() {
         QCOMPARE(alarms(diagnose_training(trained(400, 300, 1e-4))),
