@@ -71,6 +71,15 @@ class TestDiagnose : public QObject {
         for (const char* subject : {"first, query side", "first, document side", "second, query side", "second, document side"})
             QVERIFY2(alarms_of(diagnosis).contains(std::string("texts_cut: ") + subject), said(diagnosis));
     }
+    void texts_that_one_stage_cuts_are_counted() {
+        NEED_SHARED();
+        const Json diagnosis = diagnosis_of({.name = "stage",
+                                             .stages = "stages:\n  - {name: one, tasks: [first], training: {document_length: 8}}\n"
+                                                       "  - {name: two, tasks: [second]}\n"});
+        QVERIFY2(alarms_of(diagnosis).contains("texts_cut: first, document side"), said(diagnosis));
+        for (const char* subject : {"first, query side", "second, query side", "second, document side"})
+            QVERIFY2(!alarms_of(diagnosis).contains(std::string("texts_cut: ") + subject), said(diagnosis));
+    }
     void shuffled_pairs_are_seen() {
         NEED_SHARED();
         const Json diagnosis = diagnosis_of({.name = "shuffled", .shuffled = true});

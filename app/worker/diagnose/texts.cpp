@@ -8,6 +8,8 @@
 
 #include "diagnose/diagnose_model.h"
 #include "eval/embedder.h"
+#include "experiment/recipes.h"
+#include "settings/core_settings.h"
 #include "stats/descriptive.h"
 #include "stats/number.h"
 #include "text/encode_batch.h"
@@ -54,6 +56,13 @@ Finding length_finding(const std::string& subject, const Lengths& lengths, std::
     finding.reason = "Beyond a fifth of the tokens, what tells texts apart is often in the part that nobody reads.";
     finding.advice = "Raise max_length (or training.query_length, document_length), or split long texts.";
     return finding;
+}
+
+/// How much a stage reads of a side's texts.
+std::size_t length_limit(const EmbeddingModel& model, const Json& recipe, PairSide side) {
+    const char* key = side == PairSide::query ? "query_length" : "document_length";
+    const auto own = json_or<std::size_t>(training_of(recipe), key, 0, "training");
+    return own > 0 ? std::min(own, model.max_length) : model.max_length;
 }
 
 std::vector<std::string_view> texts_of(const TrainingSet& set, PairSide side) {
@@ -161,19 +170,20 @@ Finding collapse_finding(const std::string& task, const Spread& before, const Sp
 
 std::vector<Finding> diagnose_lengths(const ModelPair& models, std::span<const EvaluationSet> evaluation, const Json& settings) {
     const EmbeddingModel& model = models.now;
-    std::map<std::pair<std::string, PairSide>, Lengths> sides;
-    const auto limit_of = [&](PairSide side) {
-        const auto own =
-            json_or<std::size_t>(settings.at("training"), side == PairSide::query ? "query_length" : "document_length", 0, "training");
-        return own > 0 ? std::min(own, model.max_length) : model.max_length;
-    };
+    std::map<std::pair<std::string, PairSide>, std::map<std::size_t, Lengths>> sides;  // of each length that a stage reads
+    for (const Json& recipe : recipes_of(settings))
+        for (const TrainingSet& set : models.training)
+            for (const PairSide side : {PairSide::query, PairSide::positive})
+                if (trains(recipe, set.task)) sides[{set.task, side}].try_emplace(length_limit(model, recipe, side));
     for (const TrainingSet& set : models.training)
         for (const PairSide side : {PairSide::query, PairSide::positive})
-            sides[{set.task, side}].add(model, texts_of(set, side), route_of(model, set, side).instruction, limit_of(side));
+            for (auto& [limit, lengths] : sides[{set.task, side}])
+                lengths.add(model, texts_of(set, side), route_of(model, set, side).instruction, limit);
     std::vector<Finding> findings;
-    for (const auto& [key, lengths] : sides)
-        findings.push_back(length_finding(key.first + (key.second == PairSide::query ? ", query side" : ", document side"), lengths,
-                                          limit_of(key.second)));
+    for (const auto& [key, limits] : sides)
+        for (const auto& [limit, lengths] : limits)
+            findings.push_back(
+                length_finding(key.first + (key.second == PairSide::query ? ", query side" : ", document side"), lengths, limit));
     for (const EvaluationSet& set : evaluation) {
         Lengths lengths;
         lengths.add(model, embedded_texts(set), routes_for(model, set, "").query.instruction, model.max_length);
