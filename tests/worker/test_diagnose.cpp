@@ -85,6 +85,16 @@ class TestDiagnose : public QObject {
         const Json diagnosis = diagnosis_of({.name = "shuffled", .shuffled = true});
         QVERIFY2(alarms_of(diagnosis).contains("pairs: first, shuffled-first"), said(diagnosis));
     }
+    void shuffled_scores_are_seen_where_a_loss_learns_from_them() {
+        NEED_SHARED();
+        const std::string cosent = "objective: {method: cosent}\n";
+        const Json right = diagnosis_of({.name = "scored", .scores = "right", .objective = cosent});
+        QVERIFY2(!alarms_of(right).contains("pair_scores: first, scored-first"), said(right));
+        const Json shuffled = diagnosis_of({.name = "dealt", .scores = "shuffled", .objective = cosent});
+        QVERIFY2(alarms_of(shuffled).contains("pair_scores: first, dealt-first"), said(shuffled));
+        const Json unread = diagnosis_of({.name = "unread", .steps = 2, .scores = "shuffled"});
+        for (const Json& finding : unread.at("findings")) QVERIFY2(finding.at("check") != "pair_scores", said(unread));
+    }
     void test_queries_in_the_training_data_are_counted() {
         NEED_SHARED();
         const Json diagnosis = diagnosis_of({.name = "leaked", .leaked = true});
