@@ -51,10 +51,9 @@ Loss loss_of(const Json& recipe) {
     return loss;
 }
 
-/// By stage that has trained: a variant trains stages of its own (a gate each) within each of the experiment's, which journals older than
-/// "part" name by their beginning.
-std::map<std::size_t, Loss> losses_of(const RunDirectory& run) {
-    const std::vector<Json> recipes = recipes_of(run.settings());
+/// Which of the experiment's stages each that has trained is part of: a variant trains stages of its own (a gate each) within each of
+/// them, which journals older than "part" name by their beginning.
+std::map<std::size_t, std::size_t> parts_of(const RunDirectory& run, const std::vector<Json>& recipes) {
     const auto named = [&](const std::string& stage) {
         const auto same = std::find_if(recipes.begin(), recipes.end(), [&](const Json& recipe) {
             const auto name = json_or<std::string>(recipe, "name", "", "stages");
@@ -62,15 +61,23 @@ std::map<std::size_t, Loss> losses_of(const RunDirectory& run) {
         });
         return same == recipes.end() ? std::size_t{0} : static_cast<std::size_t>(same - recipes.begin());
     };
-    std::map<std::size_t, Loss> losses;
+    std::map<std::size_t, std::size_t> parts;
     for (const int attempt : run.attempts())
         for (JournalReader journal(run.attempt_journal(attempt)); const auto event = journal.next();) {
             if (event->type != "stage_started") continue;
             const std::size_t fallback = named(json_or<std::string>(event->fields, "stage", "", "stage_started"));
             const auto part = json_or<std::size_t>(event->fields, "part", fallback, "stage_started");
-            losses[json_or<std::size_t>(event->fields, "index", 0, "stage_started")] = loss_of(recipes[part < recipes.size() ? part : 0]);
+            parts[json_or<std::size_t>(event->fields, "index", 0, "stage_started")] = part < recipes.size() ? part : 0;
         }
-    losses.try_emplace(0, loss_of(recipes[0]));
+    parts.try_emplace(0, 0);
+    return parts;
+}
+
+/// By stage that has trained.
+std::map<std::size_t, Loss> losses_of(const RunDirectory& run) {
+    const std::vector<Json> recipes = recipes_of(run.settings());
+    std::map<std::size_t, Loss> losses;
+    for (const auto& [stage, part] : parts_of(run, recipes)) losses[stage] = loss_of(recipes[part]);
     return losses;
 }
 
@@ -243,6 +250,22 @@ std::vector<Finding> diagnose_end(const RunDirectory& run) {
     finding.reason = "What else is said here is of what was done before that.";
     finding.advice = "Mend what the message names; then 'faceter resume' goes on from the last checkpoint, 'faceter run' begins anew.";
     return {finding};
+}
+
+BatchPairs recorded_pairs(const RunDirectory& run) {
+    const std::vector<Json> recipes = recipes_of(run.settings());
+    const auto parts = parts_of(run, recipes);
+    std::map<BatchPairs::key_type, std::vector<double>> all;
+    for (const auto& [key, curve] : curves_of(run)) {
+        const auto known = parts.find(key.first);
+        const std::size_t part = known == parts.end() ? 0 : known->second;
+        const double batches = loss_of(recipes[part]).accumulate;
+        for (const double pairs : curve.pairs)
+            if (std::isfinite(pairs)) all[{part, key.second}].push_back(pairs / batches);
+    }
+    BatchPairs means;
+    for (const auto& [key, pairs] : all) means[key] = mean(pairs);
+    return means;
 }
 
 std::vector<Finding> diagnose_training(const RunDirectory& run) {

@@ -218,6 +218,65 @@ class TestDiagnosis : public QObject {
         for (const Finding& one : diagnose_negatives({&set, 1}, stages)) subjects.push_back(one.check + ": " + one.subject);
         QCOMPARE(subjects, (std::vector<std::string>{"false_negatives: small, retrieval, pairs", "negatives: small, retrieval, pairs"}));
     }
+    void negatives_are_those_of_the_batches_that_there_were() {
+        const TrainingSet set = pairs(60);
+        const auto negatives = [&](const Json& of, const BatchPairs& recorded) {
+            return diagnose_negatives({&set, 1}, of, recorded).at(1).value;
+        };
+        BatchPairs cut, mixed, of_another_stage;
+        cut[{0, "retrieval"}] = 2;  // training.batch_tokens, say
+        mixed[{0, ""}] = 3;
+        of_another_stage[{1, "retrieval"}] = 2;
+        QCOMPARE(negatives(settings("none"), {}), 31.0);
+        QCOMPARE(negatives(settings("none"), cut), 1.0);
+        QCOMPARE(negatives(settings("none"), mixed), 2.0);
+        QCOMPARE(negatives(settings("none"), of_another_stage), 31.0);
+        Json larger = settings("none", 128);  // than the set
+        larger["curriculum"]["method"] = "task_aware";
+        larger["tasks"]["retrieval"]["batching"] = "homogeneous";
+        QCOMPARE(negatives(larger, {}), 59.0);
+        larger["tasks"]["retrieval"]["batching"] = "heterogeneous";
+        QCOMPARE(negatives(larger, {}), 127.0);
+        const auto recorded = recorded_pairs(staged({{"masked language", 0}, {"contrastive: of a variant's own", 1}}, true));
+        QCOMPARE(recorded.size(), std::size_t{2});
+        QCOMPARE(recorded.at({1, "retrieval"}), 16.0);  // 64 of a step in 4 batches
+    }
+    void given_negatives_count_for_the_queries_that_meet_them() {
+        TrainingSet set = pairs(60);
+        for (std::uint32_t i = 0; i < 60; ++i) {
+            set.negatives.push_back(set.examples[(i + 7) % 60].positive);
+            set.examples[i].first_negative = i;
+            set.examples[i].num_negatives = 1;
+        }
+        Json of = settings("none");
+        QCOMPARE(diagnose_negatives({&set, 1}, of)[1].value, 31.0 + 32);  // those of the whole batch
+        of["objective"]["hard_negatives"] = "own";
+        QCOMPARE(diagnose_negatives({&set, 1}, of)[1].value, 31.0 + 1);
+        of["objective"]["hard_negatives"] = "none";
+        QCOMPARE(diagnose_negatives({&set, 1}, of)[1].value, 31.0);
+    }
+    void data_that_changed_since_the_run_are_named() {
+        const RunDirectory run = sample_run(project_.path(), 1);
+        JournalWriter journal(run, run.begin_attempt(), {});
+        journal.event("data", {{"use", "training"}, {"task", "retrieval"}, {"name", "pairs"}, {"card", {{"fingerprint", "aa"}}}});
+        journal.event("data", {{"use", "evaluation"}, {"task", "sts"}, {"name", "held"}, {"card", {{"fingerprint", "cc"}}}});
+        journal.flush();
+        TrainingSet set = pairs(60);
+        EvaluationSet held;
+        held.name = "held";
+        held.task_type = "sts";
+        set.card = {{"fingerprint", "aa"}};
+        held.card = {{"fingerprint", "cc"}};
+        QVERIFY(diagnose_changes(run, {&set, 1}, {&held, 1}).empty());
+        set.card = held.card = {{"fingerprint", "bb"}};
+        const auto findings = diagnose_changes(run, {&set, 1}, {&held, 1});
+        QCOMPARE(findings.size(), std::size_t{2});
+        QCOMPARE(findings[0].subject, std::string("retrieval, pairs"));
+        QCOMPARE(findings[0].state, FindingState::unknown);
+        QCOMPARE(findings[1].subject, std::string("test set held"));
+        set.name = held.name = "of another name";
+        QVERIFY(diagnose_changes(run, {&set, 1}, {&held, 1}).empty());
+    }
     void a_run_without_steps_says_so() {
         const auto findings = diagnose_training(sample_run(project_.path(), 2));
         QCOMPARE(findings.size(), std::size_t{1});
