@@ -11,11 +11,9 @@
 #include <unordered_set>
 
 #include "common/hash.h"
-#include "data/overlap.h"
 #include "experiment/batch_negatives.h"
 #include "experiment/builtin_settings.h"
 #include "experiment/recipes.h"
-#include "figure/text_width.h"
 #include "record/journal.h"
 #include "settings/core_settings.h"
 #include "stats/number.h"
@@ -23,7 +21,7 @@
 namespace faceter {
 namespace {
 
-constexpr double most_false_negatives = 0.5, fewest_negatives = 4, largest_leak = 0.01, most_repeats = 0.2;
+constexpr double most_false_negatives = 0.5, fewest_negatives = 4, most_repeats = 0.2;
 
 /// Probability that two different examples agree in what `of` names (below 0: in nothing).
 template <typename Of>
@@ -147,56 +145,6 @@ Finding repeats(const TrainingSet& set) {
     return finding;
 }
 
-std::vector<std::string_view> asked_texts(const EvaluationSet& set) {
-    if (!set.subsets.empty()) {
-        std::vector<std::string_view> all;
-        for (const EvaluationSet& subset : set.subsets)
-            for (const std::string_view text : asked_texts(subset)) all.push_back(text);
-        return all;
-    }
-    if (const auto* retrieval = std::get_if<RetrievalData>(&set.data)) return retrieval->queries.views();
-    return held_out_texts(set);
-}
-
-std::unordered_map<std::string, std::string> trained_forms(std::span<const TrainingSet> training) {
-    std::unordered_map<std::string, std::string> forms;
-    for (const TrainingSet& set : training)
-        for (const std::string_view text : set.texts.views())
-            if (std::string form = overlap_form(text); !form.empty()) forms.try_emplace(std::move(form), set.name);
-    return forms;
-}
-
-Finding leak(const EvaluationSet& set, const std::unordered_map<std::string, std::string>& trained) {
-    std::unordered_set<std::string> forms;
-    std::map<std::string, std::size_t> shared;
-    std::size_t leaked = 0;
-    std::string example;
-    for (const std::string_view text : asked_texts(set)) {
-        const std::string form = overlap_form(text);
-        if (form.empty() || !forms.insert(form).second) continue;
-        if (const auto found = trained.find(form); found != trained.end()) {
-            ++shared[found->second];
-            if (leaked++ == 0) example = shorten(text, 80);
-        }
-    }
-    Finding finding{"leak",
-                    set.name,
-                    FindingState::fine,
-                    forms.empty() ? 0 : static_cast<double>(leaked) / static_cast<double>(forms.size()),
-                    largest_leak,
-                    {},
-                    {},
-                    {},
-                    {}};
-    finding.details = {{"shared", leaked}, {"texts", forms.size()}, {"by_training_set", shared}};
-    finding.state = finding.value > largest_leak ? FindingState::alarm : FindingState::fine;
-    finding.says = fmt::format("{} of {} test texts stand in the training data{}.", leaked, forms.size(),
-                               leaked ? fmt::format(", such as \"{}\"", example) : "");
-    finding.reason = "Beyond one in a hundred, a gain of a point can be memory.";
-    finding.advice = "Take these texts out of training (faceter data overlap lists them), or score on another split.";
-    return finding;
-}
-
 /// Of the sets that a run has read, by use, task and name: two may be called alike, and an attempt may have read others than the next.
 using Fingerprints = std::map<std::tuple<std::string, std::string, std::string>, std::set<std::string>>;
 
@@ -263,13 +211,6 @@ std::vector<Finding> diagnose_negatives(std::span<const TrainingSet> training, c
 std::vector<Finding> diagnose_repeats(std::span<const TrainingSet> training) {
     std::vector<Finding> findings;
     for (const TrainingSet& set : training) findings.push_back(repeats(set));
-    return findings;
-}
-
-std::vector<Finding> diagnose_leaks(std::span<const TrainingSet> training, std::span<const EvaluationSet> evaluation) {
-    const auto trained = trained_forms(training);
-    std::vector<Finding> findings;
-    for (const EvaluationSet& set : evaluation) findings.push_back(leak(set, trained));
     return findings;
 }
 

@@ -29,8 +29,8 @@ std::vector<Finding> diagnose_changes(const RunDirectory& run, std::span<const T
 /// Training examples that repeat another of their set.
 std::vector<Finding> diagnose_repeats(std::span<const TrainingSet> training);
 
-/// Test texts that were trained on (overlap_form()): of retrieval the queries, whose documents may be there by right; else all held-out
-/// texts.
+/// Test texts that were trained on (overlap_form()), then those that were but for a word (NearCopies): of retrieval the queries, whose
+/// documents may be there by right; else all held-out texts.
 std::vector<Finding> diagnose_leaks(std::span<const TrainingSet> training, std::span<const EvaluationSet> evaluation);
 
 }  // namespace faceter

@@ -311,6 +311,26 @@ class TestDiagnosis : public QObject {
         QCOMPARE(alarms(findings), std::vector<std::string>{"leak: held"});
         QCOMPARE(findings[0].details.at("shared").get<int>(), 3);
     }
+    void test_queries_with_a_word_more_or_less_are_near_a_leak() {
+        TrainingSet training = pairs(60);
+        RetrievalData data;
+        for (int i = 0; i < 20; ++i) data.queries.add(fmt::format("who has written the book number {}", i));
+        EvaluationSet set{"held", "retrieval", data, {}, {}, {}, {}};
+        const auto near = [&] { return diagnose_leaks({&training, 1}, {&set, 1}).at(1); };
+        training.texts.add("who has written the other book");
+        training.texts.add("Who has written the book, number thirty!");  // another word: another question
+        QCOMPARE(near().value, 0.0);
+        training.texts.add("who has now written the book number 3");
+        training.texts.add("who written the book number 4");
+        QCOMPARE(near().value, 0.1);
+        QVERIFY(alarms({near()}).empty());                          // texts of one kind are so
+        training.texts.add("Who has written the book: number 5?");  // a copy
+        training.texts.add("who has written the book number 6 then");
+        const Finding found = near();
+        QCOMPARE(found.details.at("near_copies").get<int>(), 3);
+        QCOMPARE(alarms({found}), std::vector<std::string>{"near_leak: held"});
+        QVERIFY2(has(found.says, "\"who has written the book number 3\""), found.says.c_str());
+    }
     void a_leaked_text_is_cut_between_its_characters() {
         std::string text(79, 'a');
         for (int i = 0; i < 20; ++i) text += "é";
