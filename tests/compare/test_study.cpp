@@ -357,6 +357,11 @@ class TestStudy : public QObject {
         all_are_read();  // of which no run has a score yet
         QCOMPARE(excluded("loss < 20").size(), std::size_t{1});
         EXPECT_ERROR(excluded("scifcat < 0.5"), "study s, exclusions[0].where: filter, column 1", "did you mean 'scifact'");
+        QCOMPARE(excluded("'loss:max < 20'").size(), std::size_t{1});
+        EXPECT_ERROR(excluded("'losss:max > 20'"), "study s, exclusions[0].where: no run of it will have the series 'losss'",
+                     "did you mean 'loss'");
+        const auto unheard = excluded("'mined_share:last > 0.5'");  // of a plugin's objective, perhaps
+        QCOMPARE(unheard, std::vector<std::string>{"none by 'mined_share:last > 0.5': no run has 'mined_share:last' yet"});
         EXPECT_ERROR(excluded("loss >"), "study s, exclusions[0].where", "a value is expected");
     }
     void experiments_that_share_the_start_model_alone_are_told_apart() {
