@@ -10,10 +10,12 @@
 #include "compare/diagnose_record.h"
 #include "data/leaves.h"
 #include "diagnose/diagnose_model.h"
+#include "experiment/recipes.h"
 #include "model/accelerator.h"
 #include "plugin/run_model.h"
 #include "record/whole_settings.h"
 #include "settings/core_settings.h"
+#include "stage_data.h"
 
 namespace faceter::worker {
 namespace {
@@ -22,6 +24,7 @@ struct DiagnosedData {
     std::vector<TrainingSet> training;
     std::vector<EvaluationSet> evaluation;
     std::vector<std::string> missing;  ///< messages of what cannot be read any more
+    bool all_trained = true;           ///< none of the training data is among these
 };
 
 template <typename Read>
@@ -47,9 +50,22 @@ DiagnosedData read_data(const RunDirectory& run) {
                     data.training.push_back(std::move(set));
                 }
             });
+    data.all_trained = data.missing.empty();
     for (const Json& entry : run.settings().at("evaluation").at("datasets"))
         read_or_note(data, [&] { data.evaluation.push_back(load_evaluation_set(request_of(run, entry))); });
     return data;
+}
+
+/// Each stage's batches, of the data that it had: it may have filtered and mined what those before it left.
+std::vector<Finding> diagnose_stages(const RunDirectory& run, DiagnosedData& data) {
+    const std::vector<Json> recipes = recipes_of(run.settings());
+    const BatchPairs recorded = recorded_pairs(run);
+    std::vector<Finding> findings;
+    for (std::size_t part = 0; part < recipes.size(); ++part) {
+        if (data.all_trained) read_or_note(data, [&] { take_chosen(run.folder() / "data", recipes, part, data.training); });
+        for (Finding& one : diagnose_negatives(data.training, run.settings(), recorded, part)) findings.push_back(std::move(one));
+    }
+    return findings;
 }
 
 void diagnose_model(const RunDirectory& run, const DiagnosedData& data, const std::string& device, Diagnosis& diagnosis) {
@@ -62,7 +78,7 @@ void diagnose_model(const RunDirectory& run, const DiagnosedData& data, const st
     diagnosis.add(diagnose_movement(models));
     diagnosis.add(diagnose_lengths(models, data.evaluation, run.settings()));
     say(stderr, "embed pairs of {} training sets\n", data.training.size());
-    diagnosis.add(diagnose_pairs(models));
+    diagnosis.add(diagnose_pairs(models, run.settings()));
     diagnosis.add(diagnose_collapse(models));
 }
 
@@ -72,12 +88,13 @@ Diagnosis diagnose(const RunDirectory& run, const std::string& device) {
     whole_settings(run);
     Diagnosis diagnosis{run.info().shown_name(), {}};
     say(stderr, "read the record and the data\n");
-    const DiagnosedData data = read_data(run);
-    for (const std::string& message : data.missing)
-        diagnosis.add({{"data", "", FindingState::unknown, 0, 0, message, "", "", Json::object()}});
+    DiagnosedData data = read_data(run);
     diagnosis.add(diagnose_end(run));
     diagnosis.add(diagnose_training(run));
-    diagnosis.add(diagnose_negatives(data.training, run.settings()));
+    diagnosis.add(diagnose_changes(run, data.training, data.evaluation));
+    diagnosis.add(diagnose_stages(run, data));
+    for (const std::string& message : data.missing)
+        diagnosis.add({{"data", "", FindingState::unknown, 0, 0, message, "", "", Json::object()}});
     diagnosis.add(diagnose_repeats(data.training));
     diagnosis.add(diagnose_leaks(data.training, data.evaluation));
     diagnosis.add(diagnose_gain(run, data.evaluation));

@@ -117,15 +117,19 @@ void StageData::prepare(const PlannedStage& planned, std::vector<TrainingSet>& s
     }
 }
 
+void take_chosen(const fs::path& folder, const std::vector<Json>& recipes, std::size_t part, std::vector<TrainingSet>& sets) {
+    const Json& recipe = recipes.at(part);
+    for (std::size_t s = 0; s < sets.size(); ++s)
+        for (const bool mining : {false, true}) {
+            const fs::path file = folder / file_name(part, mining, s);
+            const bool chosen = trains(recipe, sets[s].task) && recipe.at(mining ? "mine" : "filter").is_object();
+            if (chosen && fs::exists(file)) take_file(file, sets[s]);
+        }
+}
+
 void take_chosen(const fs::path& folder, const Json& settings, std::vector<TrainingSet>& sets) {
     const std::vector<Json> recipes = recipes_of(settings);
-    for (std::size_t part = 0; part < recipes.size(); ++part)
-        for (std::size_t s = 0; s < sets.size(); ++s)
-            for (const bool mining : {false, true}) {
-                const fs::path file = folder / file_name(part, mining, s);
-                const bool chosen = trains(recipes[part], sets[s].task) && recipes[part].at(mining ? "mine" : "filter").is_object();
-                if (chosen && fs::exists(file)) take_file(file, sets[s]);
-            }
+    for (std::size_t part = 0; part < recipes.size(); ++part) take_chosen(folder, recipes, part, sets);
 }
 
 }  // namespace faceter::worker

@@ -41,5 +41,7 @@ class StageData {
 /// What the stages of a run have chosen of its sets as they are read, from the same files: as its training left them. `settings`: the
 /// run's.
 void take_chosen(const fs::path& folder, const Json& settings, std::vector<TrainingSet>& sets);
+/// What one stage has, the `part`th, of the sets as those before it left them.
+void take_chosen(const fs::path& folder, const std::vector<Json>& recipes, std::size_t part, std::vector<TrainingSet>& sets);
 
 }  // namespace faceter::worker

@@ -3,21 +3,25 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
+#include <set>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "common/hash.h"
-#include "data/overlap.h"
+#include "experiment/batch_negatives.h"
 #include "experiment/builtin_settings.h"
 #include "experiment/recipes.h"
-#include "figure/text_width.h"
+#include "record/journal.h"
 #include "settings/core_settings.h"
+#include "stats/number.h"
 
 namespace faceter {
 namespace {
 
-constexpr double most_false_negatives = 0.5, fewest_negatives = 4, largest_leak = 0.01, most_repeats = 0.2;
+constexpr double most_false_negatives = 0.5, fewest_negatives = 4, most_repeats = 0.2;
 
 /// Probability that two different examples agree in what `of` names (below 0: in nothing).
 template <typename Of>
@@ -44,7 +48,7 @@ struct Batching {
     std::string stage;  ///< of `stages`, with ", " behind; empty: there are none
     double pairs;       ///< in a batch
     std::string mask;
-    bool hard;  ///< given negatives count
+    std::string hard;  ///< which queries a given negative counts for
     explicit Batching(const Json& recipe)
         : Batching(json_or<std::string>(recipe, "name", "", "stages"), training_of(recipe),
                    builtin_settings(ExtensionKind::objective, "infonce", recipe.at("objective"))) {}
@@ -52,7 +56,15 @@ struct Batching {
         : stage(name.empty() ? name : name + ", "),
           pairs(json_at<double>(training, "batch_size", "training")),
           mask(json_at<std::string>(infonce, "mask_false_negatives", "objective")),
-          hard(json_at<std::string>(infonce, "hard_negatives", "objective") != "none") {}
+          hard(json_at<std::string>(infonce, "hard_negatives", "objective")) {}
+    /// Of a set's batches: as the record has them, and where they are of one data set, no more than it holds.
+    Batching with(double recorded, bool of_one_set, const TrainingSet& set) const {
+        Batching own = *this;
+        own.pairs = std::min(own.pairs, recorded);
+        if (of_one_set) own.pairs = std::min(own.pairs, static_cast<double>(set.examples.size()));
+        own.pairs = std::max(1.0, own.pairs);
+        return own;
+    }
     double masked(const Agreements& p) const {
         return (pairs - 1) * (mask == "none" ? 0 : mask == "same_text" ? p.document : std::max(p.document, p.label));
     }
@@ -74,7 +86,7 @@ Finding false_negatives(const TrainingSet& set, const Batching& batching) {
                     {}};
     finding.details = {{"same_document", p.document}, {"same_anchor", p.anchor}, {"same_label", p.label}, {"masked", batching.masked(p)}};
     finding.state = finding.value > most_false_negatives ? FindingState::alarm : FindingState::fine;
-    finding.says = fmt::format("A query of a batch of {:.0f} meets {:.2g} texts that answer it, too, of which the loss leaves out {:.2g}.",
+    finding.says = fmt::format("A query of a batch of {:.3g} meets {:.2g} texts that answer it, too, of which the loss leaves out {:.2g}.",
                                batching.pairs, all, batching.masked(p));
     finding.reason = "From one such text for every two queries on, a good part of the gradient pushes right answers away.";
     finding.advice = p.label > p.anchor ? "Set objective.mask_false_negatives: same_label, or use smaller batches of this set."
@@ -84,16 +96,32 @@ Finding false_negatives(const TrainingSet& set, const Batching& batching) {
 
 Finding negatives(const TrainingSet& set, const Batching& batching) {
     const auto n = static_cast<double>(std::max<std::size_t>(1, set.examples.size()));
-    const double own = batching.hard ? static_cast<double>(set.negatives.size()) / n : 0;
+    const double each = static_cast<double>(set.negatives.size()) / n;
+    const double given = batching.hard == "none" ? 0 : batching.hard == "own" ? each : each * batching.pairs;
     const double in_batch = batching.pairs - 1 - batching.masked(agreements_of(set));
     Finding finding{
-        "negatives", batching.stage + set.task + ", " + set.name, FindingState::fine, in_batch + own, fewest_negatives, {}, {}, {}, {}};
-    finding.details = {{"in_batch", in_batch}, {"own", own}};
+        "negatives", batching.stage + set.task + ", " + set.name, FindingState::fine, in_batch + given, fewest_negatives, {}, {}, {}, {}};
+    finding.details = {{"in_batch", in_batch}, {"given", given}, {"pairs", batching.pairs}};
     finding.state = finding.value < fewest_negatives ? FindingState::alarm : FindingState::fine;
-    finding.says = fmt::format("A query has {:.1f} negatives: {:.1f} of the batch, {:.1f} given with it.", finding.value, in_batch, own);
+    finding.says = fmt::format("A query of a batch of {:.3g} has {:.1f} negatives: {:.1f} documents of other queries, {:.1f} given ones.",
+                               batching.pairs, finding.value, in_batch, given);
     finding.reason = "Among fewer than five texts the right one is soon found, and the loss stops teaching.";
     finding.advice = "Raise training.batch_size (gradient caching costs no memory), or mine hard negatives (faceter data mine).";
     return finding;
+}
+
+/// As the record has them; infinity where it has none.
+double pairs_of(const BatchPairs& recorded, std::size_t part, const std::string& task) {
+    for (const std::string& of : {task, std::string()})
+        if (const auto found = recorded.find({part, of}); found != recorded.end()) return found->second;
+    return std::numeric_limits<double>::infinity();
+}
+
+/// Whether each batch of the task is of one data set, as far as the settings tell.
+bool is_cut_by_set(const Json& settings, const Json& recipe, const std::string& task) {
+    const Json tasks = json_or<Json>(settings, "tasks", Json::object(), "settings");
+    const auto found = tasks.find(task);
+    return found != tasks.end() && batches_from(recipe, *found) == BatchNegatives::From::data_set;
 }
 
 std::uint64_t hash_of(const Example& example, const TrainingSet& set) {
@@ -117,67 +145,64 @@ Finding repeats(const TrainingSet& set) {
     return finding;
 }
 
-std::vector<std::string_view> asked_texts(const EvaluationSet& set) {
-    if (!set.subsets.empty()) {
-        std::vector<std::string_view> all;
-        for (const EvaluationSet& subset : set.subsets)
-            for (const std::string_view text : asked_texts(subset)) all.push_back(text);
-        return all;
-    }
-    if (const auto* retrieval = std::get_if<RetrievalData>(&set.data)) return retrieval->queries.views();
-    return held_out_texts(set);
-}
+/// Of the sets that a run has read, by use, task and name: two may be called alike, and an attempt may have read others than the next.
+using Fingerprints = std::map<std::tuple<std::string, std::string, std::string>, std::set<std::string>>;
 
-std::unordered_map<std::string, std::string> trained_forms(std::span<const TrainingSet> training) {
-    std::unordered_map<std::string, std::string> forms;
-    for (const TrainingSet& set : training)
-        for (const std::string_view text : set.texts.views())
-            if (std::string form = overlap_form(text); !form.empty()) forms.try_emplace(std::move(form), set.name);
-    return forms;
-}
+std::string fingerprint_of_card(const Json& card) { return json_or<std::string>(card, "fingerprint", "", "card"); }
 
-Finding leak(const EvaluationSet& set, const std::unordered_map<std::string, std::string>& trained) {
-    std::unordered_set<std::string> forms;
-    std::map<std::string, std::size_t> shared;
-    std::size_t leaked = 0;
-    std::string example;
-    for (const std::string_view text : asked_texts(set)) {
-        const std::string form = overlap_form(text);
-        if (form.empty() || !forms.insert(form).second) continue;
-        if (const auto found = trained.find(form); found != trained.end()) {
-            ++shared[found->second];
-            if (leaked++ == 0) example = shorten(text, 80);
+Fingerprints fingerprints_read(const RunDirectory& run) {
+    Fingerprints all;
+    for (const int attempt : run.attempts())
+        for (JournalReader journal(run.attempt_journal(attempt)); const auto event = journal.next();) {
+            if (event->type != "data") continue;
+            const auto text = [&](const char* key) { return json_or<std::string>(event->fields, key, "", "data"); };
+            const std::string fingerprint = fingerprint_of_card(json_or<Json>(event->fields, "card", Json::object(), "data"));
+            if (!fingerprint.empty()) all[{text("use"), text("task"), text("name")}].insert(fingerprint);
         }
-    }
-    Finding finding{"leak",
-                    set.name,
-                    FindingState::fine,
-                    forms.empty() ? 0 : static_cast<double>(leaked) / static_cast<double>(forms.size()),
-                    largest_leak,
-                    {},
-                    {},
-                    {},
-                    {}};
-    finding.details = {{"shared", leaked}, {"texts", forms.size()}, {"by_training_set", shared}};
-    finding.state = finding.value > largest_leak ? FindingState::alarm : FindingState::fine;
-    finding.says = fmt::format("{} of {} test texts stand in the training data{}.", leaked, forms.size(),
-                               leaked ? fmt::format(", such as \"{}\"", example) : "");
-    finding.reason = "Beyond one in a hundred, a gain of a point can be memory.";
-    finding.advice = "Take these texts out of training (faceter data overlap lists them), or score on another split.";
+    return all;
+}
+
+bool has_changed(const Fingerprints& read, const char* use, const std::string& task, const std::string& name, const Json& card) {
+    const auto known = read.find({use, task, name});
+    const std::string fingerprint = card.is_object() ? fingerprint_of_card(card) : "";
+    return known != read.end() && !fingerprint.empty() && !known->second.contains(fingerprint);
+}
+
+Finding change(const std::string& subject, const char* what_it_did) {
+    Finding finding{"data", subject, FindingState::unknown, not_a_number, not_a_number, {}, {}, {}, {}};
+    finding.says =
+        fmt::format("Its data are others now than those that the run {}: what is said of them here is of what they are now.", what_it_did);
     return finding;
 }
 
 }  // namespace
 
-std::vector<Finding> diagnose_negatives(std::span<const TrainingSet> training, const Json& settings) {
+std::vector<Finding> diagnose_changes(const RunDirectory& run, std::span<const TrainingSet> training,
+                                      std::span<const EvaluationSet> evaluation) {
+    const Fingerprints read = fingerprints_read(run);
     std::vector<Finding> findings;
-    for (const Json& recipe : recipes_of(settings)) {
-        if (json_at<std::string>(recipe.at("objective"), "method", "objective") != "infonce") continue;
+    for (const TrainingSet& set : training)
+        if (has_changed(read, "training", set.task, set.name, set.card))
+            findings.push_back(change(set.task + ", " + set.name, "was trained on"));
+    for (const EvaluationSet& set : evaluation)
+        if (has_changed(read, "evaluation", set.task_type, set.name, set.card))
+            findings.push_back(change("test set " + set.name, "was scored on"));
+    return findings;
+}
+
+std::vector<Finding> diagnose_negatives(std::span<const TrainingSet> training, const Json& settings, const BatchPairs& recorded,
+                                        std::optional<std::size_t> only) {
+    const std::vector<Json> recipes = recipes_of(settings);
+    std::vector<Finding> findings;
+    for (std::size_t part = 0; part < recipes.size(); ++part) {
+        const Json& recipe = recipes[part];
+        if (only.value_or(part) != part || json_at<std::string>(recipe.at("objective"), "method", "objective") != "infonce") continue;
         const Batching batching(recipe);
         for (const TrainingSet& set : training) {
             if (!trains(recipe, set.task)) continue;
-            findings.push_back(false_negatives(set, batching));
-            findings.push_back(negatives(set, batching));
+            const Batching own = batching.with(pairs_of(recorded, part, set.task), is_cut_by_set(settings, recipe, set.task), set);
+            findings.push_back(false_negatives(set, own));
+            findings.push_back(negatives(set, own));
         }
     }
     return findings;
@@ -186,13 +211,6 @@ std::vector<Finding> diagnose_negatives(std::span<const TrainingSet> training, c
 std::vector<Finding> diagnose_repeats(std::span<const TrainingSet> training) {
     std::vector<Finding> findings;
     for (const TrainingSet& set : training) findings.push_back(repeats(set));
-    return findings;
-}
-
-std::vector<Finding> diagnose_leaks(std::span<const TrainingSet> training, std::span<const EvaluationSet> evaluation) {
-    const auto trained = trained_forms(training);
-    std::vector<Finding> findings;
-    for (const EvaluationSet& set : evaluation) findings.push_back(leak(set, trained));
     return findings;
 }
 

@@ -28,22 +28,32 @@ using Curves = std::map<std::pair<std::size_t, std::string>, Curve>;  // by stag
 
 /// What a stage's recipe says of its losses.
 struct Loss {
-    bool contrastive = true, cosine = true;
-    double accumulate = 1;  ///< batches of a step
+    bool contrastive = true;  ///< a text is told from others
+    bool cosine = true;       ///< a temperature divides cosines
+    double accumulate = 1;    ///< batches of a step
+    double per_pair = 1;      ///< texts that a query is told from, of each other pair of its batch
+    double scale = 0;         ///< CoSENT's, 1 / temperature; 0: the tasks' temperatures count
+    /// Differences of cosines that the loss sums in a batch, at most.
+    double others(double pairs) const { return scale > 0 ? pairs * (pairs - 1) / 2 : (pairs - 1) * per_pair; }
 };
 Loss loss_of(const Json& recipe) {
     const Json objective = json_or<Json>(recipe, "objective", Json::object(), "stages");
+    const auto method = json_or<std::string>(objective, "method", "infonce", "objective");
     Loss loss;
-    loss.contrastive = json_or<std::string>(objective, "method", "infonce", "objective") == "infonce";
-    loss.cosine = loss.contrastive && builtin_settings(ExtensionKind::objective, "infonce", objective).at("similarity") == "cosine";
     loss.accumulate = json_at<double>(training_of(recipe), "accumulate", "training");
+    loss.contrastive = method == "infonce" || method == "gist";
+    loss.cosine = loss.contrastive || method == "cosent";
+    if (method == "infonce") loss.cosine = builtin_settings(ExtensionKind::objective, "infonce", objective).at("similarity") == "cosine";
+    if (method == "gist")
+        for (const char* more : {"contrast_queries", "contrast_documents"})
+            loss.per_pair += json_or<bool>(objective, more, true, "objective") ? 1 : 0;
+    if (method == "cosent") loss.scale = json_or<double>(objective, "scale", 20, "objective");
     return loss;
 }
 
-/// By stage that has trained: a variant trains stages of its own (a gate each) within each of the experiment's, which journals older than
-/// "part" name by their beginning.
-std::map<std::size_t, Loss> losses_of(const RunDirectory& run) {
-    const std::vector<Json> recipes = recipes_of(run.settings());
+/// Which of the experiment's stages each that has trained is part of: a variant trains stages of its own (a gate each) within each of
+/// them, which journals older than "part" name by their beginning.
+std::map<std::size_t, std::size_t> parts_of(const RunDirectory& run, const std::vector<Json>& recipes) {
     const auto named = [&](const std::string& stage) {
         const auto same = std::find_if(recipes.begin(), recipes.end(), [&](const Json& recipe) {
             const auto name = json_or<std::string>(recipe, "name", "", "stages");
@@ -51,15 +61,23 @@ std::map<std::size_t, Loss> losses_of(const RunDirectory& run) {
         });
         return same == recipes.end() ? std::size_t{0} : static_cast<std::size_t>(same - recipes.begin());
     };
-    std::map<std::size_t, Loss> losses;
+    std::map<std::size_t, std::size_t> parts;
     for (const int attempt : run.attempts())
         for (JournalReader journal(run.attempt_journal(attempt)); const auto event = journal.next();) {
             if (event->type != "stage_started") continue;
             const std::size_t fallback = named(json_or<std::string>(event->fields, "stage", "", "stage_started"));
             const auto part = json_or<std::size_t>(event->fields, "part", fallback, "stage_started");
-            losses[json_or<std::size_t>(event->fields, "index", 0, "stage_started")] = loss_of(recipes[part < recipes.size() ? part : 0]);
+            parts[json_or<std::size_t>(event->fields, "index", 0, "stage_started")] = part < recipes.size() ? part : 0;
         }
-    losses.try_emplace(0, loss_of(recipes[0]));
+    parts.try_emplace(0, 0);
+    return parts;
+}
+
+/// By stage that has trained.
+std::map<std::size_t, Loss> losses_of(const RunDirectory& run) {
+    const std::vector<Json> recipes = recipes_of(run.settings());
+    std::map<std::size_t, Loss> losses;
+    for (const auto& [stage, part] : parts_of(run, recipes)) losses[stage] = loss_of(recipes[part]);
     return losses;
 }
 
@@ -104,8 +122,11 @@ std::span<const double> last_quarter(const std::vector<double>& all) {
     return std::span(all).last(std::max<std::size_t>(1, all.size() / 4));
 }
 
+/// Of a batch, which one text alone would be told from nothing in.
+double pairs_of(const Curve& curve, const Loss& loss) { return std::max(2.0, mean(curve.pairs) / loss.accumulate); }
+
 /// Of guessing: the loss of a batch whose texts all look alike.
-double guess_of(const Curve& curve, const Loss& loss) { return std::log(std::max(2.0, mean(curve.pairs) / loss.accumulate)); }
+double guess_of(const Curve& curve, const Loss& loss) { return std::log1p(loss.others(pairs_of(curve, loss))); }
 
 /// Of the difference between the means of the two quarters: batches differ, and few of them say little.
 double noise_of(std::span<const double> first, std::span<const double> last) {
@@ -169,19 +190,21 @@ void be_too_cold(Finding& finding, double temperature) {
     finding.reason = "From exp(10) on one text of a batch has the whole gradient, and rounding chooses which.";
 }
 
-/// (B - 1) exp(-2 / tau): cosines lie in [-1, 1], so that no embedding brings InfoNCE below the logarithm of one more than that.
+/// N exp(-2 / tau) of N others: cosines lie in [-1, 1], so that no embedding brings the loss below the logarithm of one more than that.
 Finding temperature_finding(const Curve& curve, const std::string& subject, const Loss& loss) {
-    const double pairs = std::max(2.0, mean(curve.pairs) / loss.accumulate);
-    const double temperature = mean(curve.temperature);
-    const double lowest = std::log1p((pairs - 1) * std::exp(-2 / temperature));
-    Finding finding{"temperature", subject, FindingState::fine, lowest / std::log(pairs), floor_share, {}, {}, {}, {}};
-    finding.details = {{"temperature", temperature}, {"pairs", pairs}, {"lowest_loss", lowest}, {"loss_of_guessing", std::log(pairs)}};
+    const double pairs = pairs_of(curve, loss), guess = guess_of(curve, loss);
+    const double temperature = loss.scale > 0 ? 1 / loss.scale : mean(curve.temperature);
+    const double lowest = std::log1p(loss.others(pairs) * std::exp(-2 / temperature));
+    Finding finding{"temperature", subject, FindingState::fine, lowest / guess, floor_share, {}, {}, {}, {}};
+    finding.details = {{"temperature", temperature}, {"pairs", pairs}, {"lowest_loss", lowest}, {"loss_of_guessing", guess}};
     finding.state = finding.value > floor_share ? FindingState::alarm : FindingState::fine;
-    finding.says = fmt::format("At temperature {:.3g} no embedding brings the loss of {:.0f} pairs below {:.3g}; guessing has {:.3g}.",
-                               temperature, pairs, lowest, std::log(pairs));
+    finding.says = fmt::format("At {} no embedding brings the loss of {:.0f} pairs below {:.3g}; guessing has {:.3g}.",
+                               loss.scale > 0 ? fmt::format("scale {:.3g}, which is temperature {:.3g},", loss.scale, temperature)
+                                              : fmt::format("temperature {:.3g}", temperature),
+                               pairs, lowest, guess);
     finding.reason =
         "Where the best possible loss is more than half of guessing's, all gradients are nearly alike and the model learns little.";
-    finding.advice = "Set tasks.*.temperature between 0.01 and 0.2.";
+    finding.advice = loss.scale > 0 ? "Set objective.scale between 5 and 100." : "Set tasks.*.temperature between 0.01 and 0.2.";
     if (temperature < least_temperature) be_too_cold(finding, temperature);
     return finding;
 }
@@ -227,6 +250,22 @@ std::vector<Finding> diagnose_end(const RunDirectory& run) {
     finding.reason = "What else is said here is of what was done before that.";
     finding.advice = "Mend what the message names; then 'faceter resume' goes on from the last checkpoint, 'faceter run' begins anew.";
     return {finding};
+}
+
+BatchPairs recorded_pairs(const RunDirectory& run) {
+    const std::vector<Json> recipes = recipes_of(run.settings());
+    const auto parts = parts_of(run, recipes);
+    std::map<BatchPairs::key_type, std::vector<double>> all;
+    for (const auto& [key, curve] : curves_of(run)) {
+        const auto known = parts.find(key.first);
+        const std::size_t part = known == parts.end() ? 0 : known->second;
+        const double batches = loss_of(recipes[part]).accumulate;
+        for (const double pairs : curve.pairs)
+            if (std::isfinite(pairs)) all[{part, key.second}].push_back(pairs / batches);
+    }
+    BatchPairs means;
+    for (const auto& [key, pairs] : all) means[key] = mean(pairs);
+    return means;
 }
 
 std::vector<Finding> diagnose_training(const RunDirectory& run) {

@@ -9,10 +9,10 @@
 #include "common/printable.h"
 #include "common/strings.h"
 #include "compare/result_files.h"
+#include "compare/study_curves.h"
 #include "compare/study_exclusions.h"
 #include "compare/study_tables.h"
 #include "figure/table_export.h"
-#include "record/steps.h"
 #include "stats/number.h"
 
 namespace faceter {
@@ -20,8 +20,6 @@ namespace {
 
 using Values = std::map<std::string, double>;  // by data set
 using Side = std::map<std::uint64_t, Values>;  // by seed
-constexpr std::size_t most_points = 20;        // of a learning curve; a batch's loss says little
-constexpr std::size_t most_bands = 3;          // more of them hide the curves
 
 /// Of to_markdown(): alpha.
 constexpr const char* how_it_is_judged =
@@ -177,53 +175,11 @@ Figure forest_of(const ClaimOutcome& outcome, std::size_t number) {
     return figure;
 }
 
-std::vector<double> step_losses_of(const RunDirectory& run) {
-    std::vector<double> all;
-    for (const auto& [place, loss] : steps_of(run, [](const Json& step) { return json_or<double>(step, "loss", not_a_number, "step"); }))
-        all.push_back(loss);
-    return all;
-}
-
-/// Mean loss over each part of a run's steps, the parts as many as a curve has points.
-std::vector<double> losses_of(const RunDirectory& run) {
-    const std::vector<double> losses = step_losses_of(run);
-    const std::size_t points = std::min(most_points, losses.size());
-    std::vector<double> curve;
-    for (std::size_t i = 0; i < points; ++i) {
-        const std::size_t begin = i * losses.size() / points, end = (i + 1) * losses.size() / points;
-        curve.push_back(mean(std::span(losses).subspan(begin, end - begin)));
-    }
-    return curve;
-}
-
-Figure curves_of(const std::vector<DoneRun>& runs) {
-    std::map<std::string, std::vector<std::vector<double>>> curves;
+std::vector<TrainedRun> trained_runs(const std::vector<DoneRun>& runs) {
+    std::vector<TrainedRun> trained;
     for (const DoneRun& of : runs)
-        if (of.run->wanted.method != "start") curves[of.name].push_back(losses_of(RunDirectory(of.run->record)));
-    Figure figure;
-    figure.kind = FigureKind::lines;
-    figure.name = "learning_curves";
-    figure.title = "Loss over the training";
-    figure.x.label = "share of the steps";
-    figure.x.unit = "%";
-    figure.y.label = "loss";
-    for (const auto& [name, seeds] : curves) {
-        Series series{.name = name};
-        const std::size_t points =
-            std::min_element(seeds.begin(), seeds.end(), [](const auto& a, const auto& b) { return a.size() < b.size(); })->size();
-        for (std::size_t i = 0; i < points; ++i) {
-            std::vector<double> values;
-            for (const auto& seed : seeds) values.push_back(seed[i]);
-            series.x.push_back(100.0 * static_cast<double>(i + 1) / static_cast<double>(points));
-            series.y.push_back(mean(values));
-            series.low.push_back(*std::min_element(values.begin(), values.end()));
-            series.high.push_back(*std::max_element(values.begin(), values.end()));
-        }
-        if (curves.size() > most_bands) series.low = series.high = {};
-        if (points > 0) figure.series.push_back(series);
-    }
-    figure.notes = {curves.size() > most_bands ? "Lines: mean over seeds." : "Lines: mean over seeds; bands: all seeds."};
-    return figure;
+        if (of.run->wanted.method != "start") trained.push_back({of.name, of.run->record});
+    return trained;
 }
 
 std::vector<StudyCost> costs_of(const std::vector<DoneRun>& runs) {
@@ -277,7 +233,9 @@ StudyReport report_study(const Study& study, const Catalogue& catalogue, const f
     report.costs = costs_of(done);
     report.tables = {claims_table(report.claims), set_effects_table(report.claims), scores_table(scores_by_variant(done)),
                      costs_table(report.costs)};
-    if (Figure curves = curves_of(done); !curves.series.empty()) report.figures.push_back(std::move(curves));
+    const std::vector<TrainedRun> trained = trained_runs(done);
+    for (Figure& curves : std::vector{loss_curves(trained), score_curves(trained)})
+        if (!curves.series.empty()) report.figures.push_back(std::move(curves));
     return report;
 }
 

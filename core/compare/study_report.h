@@ -72,7 +72,7 @@ struct StudyReport {
     std::vector<std::string> excluded;  ///< "RUN: reason"
     std::vector<ClaimOutcome> claims;
     std::vector<StudyCost> costs;
-    std::vector<Figure> figures;  ///< a forest plot a claim, then the learning curves
+    std::vector<Figure> figures;  ///< a forest plot a claim, then the curves of the loss and of the scores during training
     std::vector<Table> tables;    ///< claims, effects by data set, scores, costs
 
     Json to_json() const;

@@ -35,14 +35,6 @@ std::optional<std::int64_t> given_by_task(const Json& task, const Json& mine) {
     return most;
 }
 
-/// core/train's curricula (curriculum.h); what a plugin's takes together is its own matter.
-From source_of(const std::string& curriculum, const Json& task) {
-    if (curriculum == "static") return From::all_tasks;
-    if (curriculum == "task_aware") return task.at("batching") == "homogeneous" ? From::data_set : From::task;
-    const bool is_plain = curriculum == "shuffled" || curriculum == "proportional" || curriculum == "round_robin";
-    return is_plain ? From::data_set : From::curriculum;
-}
-
 /// As core/train's InfoNce and the token objectives count; a plugin's objective decides for itself.
 void count(BatchNegatives& batch, const Json& objective) {
     if (batch.objective == "masked_language") {
@@ -63,7 +55,7 @@ BatchNegatives of_task(const std::string& name, const Json& task, const Json& re
     batch.stage = json_or<std::string>(recipe, "name", "", "stages");
     batch.tasks = {name};
     batch.objective = method_of(recipe, "objective");
-    batch.from = source_of(method_of(recipe, "curriculum"), task);
+    batch.from = batches_from(recipe, task);
     batch.pairs = json_at<std::int64_t>(training, "batch_size", "training");
     batch.most_tokens = json_or<std::int64_t>(training, "batch_tokens", 0, "training");
     batch.chunk = gradient_cache_chunk_of(recipe.at("objective"));
@@ -110,6 +102,15 @@ std::string_view words(BatchNegatives::From from) {
             break;
     }
     return "as planned";
+}
+
+/// core/train's curricula (curriculum.h); what a plugin's takes together is its own matter.
+BatchNegatives::From batches_from(const Json& recipe, const Json& task) {
+    const std::string curriculum = method_of(recipe, "curriculum");
+    if (curriculum == "static") return From::all_tasks;
+    if (curriculum == "task_aware") return task.at("batching") == "homogeneous" ? From::data_set : From::task;
+    const bool is_plain = curriculum == "shuffled" || curriculum == "proportional" || curriculum == "round_robin";
+    return is_plain ? From::data_set : From::curriculum;
 }
 
 std::vector<BatchNegatives> batch_negatives(const Json& settings) {

@@ -26,6 +26,8 @@ struct BatchNegatives {
     bool operator==(const BatchNegatives&) const = default;
 };
 std::string_view words(BatchNegatives::From from);
+/// Where the pairs of a stage's batches of a task come from: of `recipe`, what its settings train (recipes_of()).
+BatchNegatives::From batches_from(const Json& recipe, const Json& task);
 
 /// Of a run's settings (ResolvedRun::settings), in the order of its stages; tasks that differ in nothing stand together. Tasks without
 /// training data and the untrained start model have none.

@@ -33,7 +33,8 @@ double upper_tail_far_out(double t, double df, double noncentrality) {
 double upper_tail(double t, double df, double noncentrality) {
     if (noncentrality == 0) return student_t_upper_tail(t, df);
     if (std::abs(noncentrality) > largest_noncentrality) return upper_tail_far_out(t, df, noncentrality);
-    return boost::math::cdf(boost::math::complement(boost::math::non_central_t(df, noncentrality), t));
+    // Far out in the other tail its rounding errors are below 0, or above 1.
+    return std::clamp(boost::math::cdf(boost::math::complement(boost::math::non_central_t(df, noncentrality), t)), 0.0, 1.0);
 }
 
 }  // namespace
@@ -57,7 +58,7 @@ double power_of(const PowerPlan& plan, std::int64_t n) {
             break;
     }
     const double critical = student_t_upper_quantile(plan.alpha / 2, df);
-    return upper_tail(critical, df, nc) + upper_tail(critical, df, -nc);
+    return std::min(1.0, upper_tail(critical, df, nc) + upper_tail(critical, df, -nc));
 }
 
 std::int64_t sample_size_for(const PowerPlan& plan, double power) {

@@ -62,6 +62,25 @@ class TestDiagnosis : public QObject {
         journal.flush();
         return run;
     }
+    /// A run of 30 steps of one task, whose loss falls, with the objective.
+    RunDirectory learned_by(const Json& objective, double temperature) const {
+        const Experiment experiment = parse_sample();
+        ResolvedRun resolved = experiment.runs().at(1);
+        resolved.settings["objective"] = objective;
+        const RunDirectory run = RunDirectory::create(project_.path(), experiment, resolved, false);
+        JournalWriter journal(run, run.begin_attempt(), {});
+        for (int step = 1; step <= 30; ++step)
+            journal.step({{"step", step},
+                          {"total_steps", 30},
+                          {"loss", 3.0 / step},
+                          {"loss/retrieval", 3.0 / step},
+                          {"lr", 1e-5},
+                          {"grad_norm", 1.0},
+                          {"temperature", temperature},
+                          {"pairs", 64}});
+        journal.flush();
+        return run;
+    }
     static std::vector<std::string> alarms(const std::vector<Finding>& findings) {
         std::vector<std::string> names;
         for (const Finding& one : findings)
@@ -151,6 +170,21 @@ class TestDiagnosis : public QObject {
             if (one.check == "temperature")
                 QVERIFY(std::abs(one.details.at("lowest_loss").get<double>() - std::log(1 + 63 * std::exp(-0.2))) < 1e-9);
     }
+    void a_temperature_of_other_losses_is_named_too() {
+        const std::vector<std::string> named{"temperature: retrieval"};
+        const Json gist{{"method", "gist"}, {"teacher", "minilm"}, {"contrast_queries", true}, {"contrast_documents", false}};
+        QCOMPARE(alarms(diagnose_training(learned_by(gist, 10))), named);
+        QVERIFY(alarms(diagnose_training(learned_by(gist, 0.05))).empty());
+        for (const Finding& one : diagnose_training(learned_by(gist, 10)))
+            if (one.check == "temperature")
+                QVERIFY(std::abs(one.details.at("lowest_loss").get<double>() - std::log(1 + 126 * std::exp(-0.2))) < 1e-9);
+        // CoSENT has a scale of its own, and a term for each two pairs of the batch.
+        QCOMPARE(alarms(diagnose_training(learned_by({{"method", "cosent"}, {"scale", 0.1}}, 0.05))), named);
+        const auto findings = diagnose_training(learned_by({{"method", "cosent"}, {"scale", 20.0}}, 10));
+        QVERIFY(alarms(findings).empty());
+        QVERIFY2(has(findings[1].says, "At scale 20, which is temperature 0.05, no embedding"), findings[1].says.c_str());
+        QVERIFY(std::abs(findings[1].details.at("loss_of_guessing").get<double>() - std::log(1 + 64.0 * 63 / 2)) < 1e-9);
+    }
     void a_temperature_at_which_one_text_counts_is_named() {
         QCOMPARE(alarms(diagnose_training(trained(400, 300, 1e-4))),
                  (std::vector<std::string>{"temperature: clustering", "temperature: retrieval"}));
@@ -183,6 +217,65 @@ class TestDiagnosis : public QObject {
         std::vector<std::string> subjects;
         for (const Finding& one : diagnose_negatives({&set, 1}, stages)) subjects.push_back(one.check + ": " + one.subject);
         QCOMPARE(subjects, (std::vector<std::string>{"false_negatives: small, retrieval, pairs", "negatives: small, retrieval, pairs"}));
+    }
+    void negatives_are_those_of_the_batches_that_there_were() {
+        const TrainingSet set = pairs(60);
+        const auto negatives = [&](const Json& of, const BatchPairs& recorded) {
+            return diagnose_negatives({&set, 1}, of, recorded).at(1).value;
+        };
+        BatchPairs cut, mixed, of_another_stage;
+        cut[{0, "retrieval"}] = 2;  // training.batch_tokens, say
+        mixed[{0, ""}] = 3;
+        of_another_stage[{1, "retrieval"}] = 2;
+        QCOMPARE(negatives(settings("none"), {}), 31.0);
+        QCOMPARE(negatives(settings("none"), cut), 1.0);
+        QCOMPARE(negatives(settings("none"), mixed), 2.0);
+        QCOMPARE(negatives(settings("none"), of_another_stage), 31.0);
+        Json larger = settings("none", 128);  // than the set
+        larger["curriculum"]["method"] = "task_aware";
+        larger["tasks"]["retrieval"]["batching"] = "homogeneous";
+        QCOMPARE(negatives(larger, {}), 59.0);
+        larger["tasks"]["retrieval"]["batching"] = "heterogeneous";
+        QCOMPARE(negatives(larger, {}), 127.0);
+        const auto recorded = recorded_pairs(staged({{"masked language", 0}, {"contrastive: of a variant's own", 1}}, true));
+        QCOMPARE(recorded.size(), std::size_t{2});
+        QCOMPARE(recorded.at({1, "retrieval"}), 16.0);  // 64 of a step in 4 batches
+    }
+    void given_negatives_count_for_the_queries_that_meet_them() {
+        TrainingSet set = pairs(60);
+        for (std::uint32_t i = 0; i < 60; ++i) {
+            set.negatives.push_back(set.examples[(i + 7) % 60].positive);
+            set.examples[i].first_negative = i;
+            set.examples[i].num_negatives = 1;
+        }
+        Json of = settings("none");
+        QCOMPARE(diagnose_negatives({&set, 1}, of)[1].value, 31.0 + 32);  // those of the whole batch
+        of["objective"]["hard_negatives"] = "own";
+        QCOMPARE(diagnose_negatives({&set, 1}, of)[1].value, 31.0 + 1);
+        of["objective"]["hard_negatives"] = "none";
+        QCOMPARE(diagnose_negatives({&set, 1}, of)[1].value, 31.0);
+    }
+    void data_that_changed_since_the_run_are_named() {
+        const RunDirectory run = sample_run(project_.path(), 1);
+        JournalWriter journal(run, run.begin_attempt(), {});
+        journal.event("data", {{"use", "training"}, {"task", "retrieval"}, {"name", "pairs"}, {"card", {{"fingerprint", "aa"}}}});
+        journal.event("data", {{"use", "evaluation"}, {"task", "sts"}, {"name", "held"}, {"card", {{"fingerprint", "cc"}}}});
+        journal.flush();
+        TrainingSet set = pairs(60);
+        EvaluationSet held;
+        held.name = "held";
+        held.task_type = "sts";
+        set.card = {{"fingerprint", "aa"}};
+        held.card = {{"fingerprint", "cc"}};
+        QVERIFY(diagnose_changes(run, {&set, 1}, {&held, 1}).empty());
+        set.card = held.card = {{"fingerprint", "bb"}};
+        const auto findings = diagnose_changes(run, {&set, 1}, {&held, 1});
+        QCOMPARE(findings.size(), std::size_t{2});
+        QCOMPARE(findings[0].subject, std::string("retrieval, pairs"));
+        QCOMPARE(findings[0].state, FindingState::unknown);
+        QCOMPARE(findings[1].subject, std::string("test set held"));
+        set.name = held.name = "of another name";
+        QVERIFY(diagnose_changes(run, {&set, 1}, {&held, 1}).empty());
     }
     void a_run_without_steps_says_so() {
         const auto findings = diagnose_training(sample_run(project_.path(), 2));
@@ -217,6 +310,26 @@ class TestDiagnosis : public QObject {
         const auto findings = diagnose_leaks({&training, 1}, {&set, 1});
         QCOMPARE(alarms(findings), std::vector<std::string>{"leak: held"});
         QCOMPARE(findings[0].details.at("shared").get<int>(), 3);
+    }
+    void test_queries_with_a_word_more_or_less_are_near_a_leak() {
+        TrainingSet training = pairs(60);
+        RetrievalData data;
+        for (int i = 0; i < 20; ++i) data.queries.add(fmt::format("who has written the book number {}", i));
+        EvaluationSet set{"held", "retrieval", data, {}, {}, {}, {}};
+        const auto near = [&] { return diagnose_leaks({&training, 1}, {&set, 1}).at(1); };
+        training.texts.add("who has written the other book");
+        training.texts.add("Who has written the book, number thirty!");  // another word: another question
+        QCOMPARE(near().value, 0.0);
+        training.texts.add("who has now written the book number 3");
+        training.texts.add("who written the book number 4");
+        QCOMPARE(near().value, 0.1);
+        QVERIFY(alarms({near()}).empty());                          // texts of one kind are so
+        training.texts.add("Who has written the book: number 5?");  // a copy
+        training.texts.add("who has written the book number 6 then");
+        const Finding found = near();
+        QCOMPARE(found.details.at("near_copies").get<int>(), 3);
+        QCOMPARE(alarms({found}), std::vector<std::string>{"near_leak: held"});
+        QVERIFY2(has(found.says, "\"who has written the book number 3\""), found.says.c_str());
     }
     void a_leaked_text_is_cut_between_its_characters() {
         std::string text(79, 'a');

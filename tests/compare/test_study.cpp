@@ -357,7 +357,47 @@ class TestStudy : public QObject {
         all_are_read();  // of which no run has a score yet
         QCOMPARE(excluded("loss < 20").size(), std::size_t{1});
         EXPECT_ERROR(excluded("scifcat < 0.5"), "study s, exclusions[0].where: filter, column 1", "did you mean 'scifact'");
+        QCOMPARE(excluded("'loss:max < 20'").size(), std::size_t{1});
+        EXPECT_ERROR(excluded("'losss:max > 20'"), "study s, exclusions[0].where: no run of it will have the series 'losss'",
+                     "did you mean 'loss'");
+        const auto unheard = excluded("'mined_share:last > 0.5'");  // of a plugin's objective, perhaps
+        QCOMPARE(unheard, std::vector<std::string>{"none by 'mined_share:last > 0.5': no run has 'mined_share:last' yet"});
         EXPECT_ERROR(excluded("loss >"), "study s, exclusions[0].where", "a value is expected");
+    }
+    void scores_during_the_training_are_a_figure() {
+        const TemporaryDirectory folder;
+        const fs::path project = folder.path() / "p";
+        sample_study(folder.path(), "[1, 2]");
+        const Study study = read_study(folder.path() / "s.yaml");
+        const Experiment experiment = study_experiments(study, sample_catalogue(), false).front();
+        const auto figure = [&] {
+            for (const Figure& one : report_study(study, sample_catalogue(), project, false).figures)
+                if (one.name == "scores_over_steps") return one;
+            return Figure();
+        };
+        double score = 40;
+        for (const ResolvedRun& resolved : experiment.runs()) {
+            const RunDirectory run = RunDirectory::create(project, experiment, resolved, false);
+            if (resolved.variant == "Mix") {
+                JournalWriter journal(run, run.begin_attempt(), {});
+                for (const int step : {10, 20})
+                    journal.event("evaluation", {{"step", step}, {"scores", {{"scifact", score + step}, {"other", 0.0}}}});
+                journal.flush();
+                score += 8;
+            }
+            QVERIFY(figure().series.empty());  // of a run that is not done
+            if (resolved.variant != "Mix") write_attempt(run, 1, 2, "finished");
+        }
+        Project(project, false).each_run([&](const RunDirectory& run) {
+            if (run.info().variant == "Mix") write_attempt(run, 1, 2, "finished");
+        });
+        const Figure found = figure();
+        QCOMPARE(found.series.size(), std::size_t{1});
+        QCOMPARE(found.series[0].name, std::string("Mix"));
+        QCOMPARE(found.series[0].x, (std::vector<double>{10, 20}));
+        QCOMPARE(found.series[0].y, (std::vector<double>{27, 32}));  // mean of 50 and 58 over two sets, one of which has 0
+        QCOMPARE(found.series[0].low, (std::vector<double>{25, 30}));
+        QCOMPARE(found.notes.at(0), std::string("Lines: mean over seeds; bands: all seeds. Data sets: other, scifact."));
     }
     void experiments_that_share_the_start_model_alone_are_told_apart() {
         const TemporaryDirectory folder;

@@ -76,6 +76,14 @@ class TestPower : public QObject {
         QVERIFY(power(4.9999e4) > 0.1 && power(4.9999e4) < 0.9);
     }
 
+    void a_power_is_never_below_nothing_nor_above_one() {
+        for (const double effect : {1e4, -1e4, 300.0, -40.0})
+            for (const Alternative alternative : {Alternative::less, Alternative::greater, Alternative::two_sided})
+                for (const PowerDesign design : {PowerDesign::paired_t, PowerDesign::welch}) {
+                    const double power = power_of({design, effect, 1e-12, alternative}, 2);
+                    QVERIFY2(power >= 0 && power <= 1, std::to_string(power).c_str());
+                }
+    }
     void what_cannot_be_planned_is_refused() {
         EXPECT_ERROR(sample_size_for({PowerDesign::paired_t, 0}, 0.8), "no number of observations");
         EXPECT_ERROR(sample_size_for({PowerDesign::welch, 0.5, 0.05, Alternative::less}, 0.8), "less");

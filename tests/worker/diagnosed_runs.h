@@ -21,6 +21,7 @@ struct Made {
     int max_length = 48, steps = 40, seed = 1;
     double temperature = 0.05;
     bool shuffled = false, leaked = false;
+    std::string scores{}, objective{};  ///< of pairs that share one to four words: "right" or "shuffled"; empty: pairs without scores
 };
 
 inline const std::vector<std::string> subjects = {"river",  "music",  "garden", "engine", "winter", "market", "doctor", "planet",
@@ -33,6 +34,13 @@ inline std::string document_of(int i, const std::string& task) {
     return fmt::format("the {} is what this text on {} speaks of", subject(i), task);
 }
 
+/// Pair `i` of a task: four words each, of which `shared` are the same.
+inline std::string some_words(int i, int shared, const std::string& front) {
+    std::string text = front;
+    for (int j = 0; j < 4; ++j) text += " " + subjects[static_cast<std::size_t>((i * 7 + (j < shared ? j : j + 4)) % 16)];
+    return text;
+}
+
 /// Runs that are really trained on the tiny reference model in a project of their own, and what `faceter diagnose` says of them.
 class DiagnosedRuns {
     TemporaryDirectory project_;
@@ -41,6 +49,15 @@ class DiagnosedRuns {
         std::ofstream out(project_.path() / (made.name + "-" + task + ".jsonl"));
         for (int i = 0; i < 128; ++i) {
             const int other = made.shuffled ? (i * 37 + 61) % 128 : i;
+            if (!made.scores.empty()) {
+                const int shared = i % 4 + 1, points = made.scores == "right" ? shared : i / 4 % 4 + 1;
+                out << Json{{"query", some_words(i, 4, "words of " + task)},
+                            {"document", some_words(i, shared, "about " + task)},
+                            {"score", points / 4.0}}
+                           .dump()
+                    << "\n";
+                continue;
+            }
             const std::string query = made.leaked && i < 16 ? test_query(i) : query_of(i, task);
             out << Json{{"query", query}, {"document", document_of(other, task)}}.dump() << "\n";
         }
@@ -72,9 +89,9 @@ class DiagnosedRuns {
                                 task, made.temperature, made.name, task, made.name, task);
         text += made.more_tasks;
         return text + fmt::format(
-                          "variants:\n  V: {}\ntraining: {{batch_size: 16, steps: {}, learning_rate: {}}}\n{}"
+                          "variants:\n  V: {}\ntraining: {{batch_size: 16, steps: {}, learning_rate: {}}}\n{}{}"
                           "evaluation: {{baseline: true, datasets: [{{path: held, name: held}}]}}\n",
-                          made.variant, made.steps, made.learning_rate, made.stages);
+                          made.variant, made.steps, made.learning_rate, made.objective, made.stages);
     }
     static std::string output_of(std::vector<std::string> arguments) {
         arguments.insert(arguments.begin(), FACETER_BINARY_DIR "/bin/faceter-worker");

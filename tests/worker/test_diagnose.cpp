@@ -71,10 +71,29 @@ class TestDiagnose : public QObject {
         for (const char* subject : {"first, query side", "first, document side", "second, query side", "second, document side"})
             QVERIFY2(alarms_of(diagnosis).contains(std::string("texts_cut: ") + subject), said(diagnosis));
     }
+    void texts_that_one_stage_cuts_are_counted() {
+        NEED_SHARED();
+        const Json diagnosis = diagnosis_of({.name = "stage",
+                                             .stages = "stages:\n  - {name: one, tasks: [first], training: {document_length: 8}}\n"
+                                                       "  - {name: two, tasks: [second]}\n"});
+        QVERIFY2(alarms_of(diagnosis).contains("texts_cut: first, document side"), said(diagnosis));
+        for (const char* subject : {"first, query side", "second, query side", "second, document side"})
+            QVERIFY2(!alarms_of(diagnosis).contains(std::string("texts_cut: ") + subject), said(diagnosis));
+    }
     void shuffled_pairs_are_seen() {
         NEED_SHARED();
         const Json diagnosis = diagnosis_of({.name = "shuffled", .shuffled = true});
         QVERIFY2(alarms_of(diagnosis).contains("pairs: first, shuffled-first"), said(diagnosis));
+    }
+    void shuffled_scores_are_seen_where_a_loss_learns_from_them() {
+        NEED_SHARED();
+        const std::string cosent = "objective: {method: cosent}\n";
+        const Json right = diagnosis_of({.name = "scored", .scores = "right", .objective = cosent});
+        QVERIFY2(!alarms_of(right).contains("pair_scores: first, scored-first"), said(right));
+        const Json shuffled = diagnosis_of({.name = "dealt", .scores = "shuffled", .objective = cosent});
+        QVERIFY2(alarms_of(shuffled).contains("pair_scores: first, dealt-first"), said(shuffled));
+        const Json unread = diagnosis_of({.name = "unread", .steps = 2, .scores = "shuffled"});
+        for (const Json& finding : unread.at("findings")) QVERIFY2(finding.at("check") != "pair_scores", said(unread));
     }
     void test_queries_in_the_training_data_are_counted() {
         NEED_SHARED();

@@ -21,8 +21,9 @@ struct ModelPair {
 std::vector<Finding> diagnose_movement(const ModelPair& models);
 /// How many texts are longer than the model reads, by task and side, and how many of their tokens are lost.
 std::vector<Finding> diagnose_lengths(const ModelPair& models, std::span<const EvaluationSet> evaluation, const Json& settings);
-/// Whether pairs belong together as the start model sees it: how often a query is nearer to its own document than to another's.
-std::vector<Finding> diagnose_pairs(const ModelPair& models);
+/// Whether pairs belong together as the start model sees it: how often a query is nearer to its own document than to another's; and where
+/// a loss learns from scores, whether these rise with its cosines.
+std::vector<Finding> diagnose_pairs(const ModelPair& models, const Json& settings);
 /// Whether embeddings crowd together: mean cosine, effective rank of the spectrum, uniformity (Wang and Isola, 2020), against the start.
 std::vector<Finding> diagnose_collapse(const ModelPair& models);
 

@@ -8,6 +8,10 @@
 
 #include "diagnose/diagnose_model.h"
 #include "eval/embedder.h"
+#include "experiment/catalogue.h"
+#include "experiment/recipes.h"
+#include "settings/core_settings.h"
+#include "stats/correlation.h"
 #include "stats/descriptive.h"
 #include "stats/number.h"
 #include "text/encode_batch.h"
@@ -17,7 +21,7 @@ namespace faceter::worker {
 namespace {
 
 constexpr double most_lost_tokens = 0.2;
-constexpr std::size_t most_texts = 2000, most_pairs = 256, fewest_pairs = 32;
+constexpr std::size_t most_texts = 2000, most_pairs = 256, fewest_pairs = 32, fewest_scored = 100;
 
 /// At most `most` of `all`, evenly spread.
 template <typename T>
@@ -56,6 +60,13 @@ Finding length_finding(const std::string& subject, const Lengths& lengths, std::
     return finding;
 }
 
+/// How much a stage reads of a side's texts.
+std::size_t length_limit(const EmbeddingModel& model, const Json& recipe, PairSide side) {
+    const char* key = side == PairSide::query ? "query_length" : "document_length";
+    const auto own = json_or<std::size_t>(training_of(recipe), key, 0, "training");
+    return own > 0 ? std::min(own, model.max_length) : model.max_length;
+}
+
 std::vector<std::string_view> texts_of(const TrainingSet& set, PairSide side) {
     std::vector<std::string_view> texts;
     for (const Example& example : set.examples) texts.push_back(set.texts[side == PairSide::query ? example.anchor : example.positive]);
@@ -67,13 +78,16 @@ struct PairRows {
     std::vector<Example> examples;
     at::Tensor queries, documents;
 };
-at::Tensor embed_side(const EmbeddingModel& model, const TrainingSet& set, const std::vector<Example>& examples, PairSide side) {
-    std::vector<std::string_view> texts;
-    for (const Example& one : examples) texts.push_back(set.texts[side == PairSide::query ? one.anchor : one.positive]);
+at::Tensor unit_rows(const EmbeddingModel& model, const TrainingSet& set, const std::vector<std::string_view>& texts, PairSide side) {
     Route route = route_of(model, set, side);
     route.routed = false;
     const at::Tensor rows = embed_texts(model, texts, route);
     return rows / rows.norm(2, {1}, true).clamp_min(1e-12);
+}
+at::Tensor embed_side(const EmbeddingModel& model, const TrainingSet& set, const std::vector<Example>& examples, PairSide side) {
+    std::vector<std::string_view> texts;
+    for (const Example& one : examples) texts.push_back(set.texts[side == PairSide::query ? one.anchor : one.positive]);
+    return unit_rows(model, set, texts, side);
 }
 PairRows rows_of(const EmbeddingModel& model, const TrainingSet& set) {
     PairRows rows{spread(set.examples, most_pairs), {}, {}};
@@ -119,6 +133,76 @@ Finding pair_finding(const TrainingSet& set, const std::vector<double>& shares) 
     return finding;
 }
 
+/// What people or a teacher said of texts beside their queries, and the start model's cosines of the two.
+struct ScoredTexts {
+    std::vector<double> scores, cosines;
+    void add(const at::Tensor& queries, const at::Tensor& texts, const std::vector<float>& of_texts) {
+        const at::Tensor similar = (queries * texts).sum(1).to(at::kDouble).contiguous();
+        for (std::size_t i = 0; i < of_texts.size(); ++i) {
+            if (!std::isfinite(of_texts[i])) continue;
+            scores.push_back(of_texts[i]);
+            cosines.push_back(similar.data_ptr<double>()[i]);
+        }
+    }
+};
+
+/// Of each pair its document, and the first of the negatives that it was given.
+ScoredTexts scored_texts(const EmbeddingModel& start, const TrainingSet& set, const PairRows& rows) {
+    ScoredTexts all;
+    std::vector<float> of_documents, of_negatives;
+    std::vector<std::string_view> negatives;
+    std::vector<std::int64_t> places;  // of their queries
+    for (std::size_t i = 0; i < rows.examples.size(); ++i) {
+        const Example& one = rows.examples[i];
+        of_documents.push_back(one.score);
+        if (one.num_negatives == 0 || !std::isfinite(set.negative_score(one.first_negative))) continue;
+        of_negatives.push_back(set.negative_score(one.first_negative));
+        negatives.push_back(set.texts[set.negatives[one.first_negative]]);
+        places.push_back(static_cast<std::int64_t>(i));
+    }
+    all.add(rows.queries, rows.documents, of_documents);
+    if (!negatives.empty())
+        all.add(rows.queries.index_select(0, at::tensor(places)), unit_rows(start, set, negatives, PairSide::negative), of_negatives);
+    return all;
+}
+
+Finding score_finding(const TrainingSet& set, const ScoredTexts& texts) {
+    Finding finding{"pair_scores", set.task + ", " + set.name, FindingState::unknown, not_a_number, not_a_number, {}, {}, {}, {}};
+    const std::size_t n = texts.scores.size();
+    finding.says = fmt::format("{} texts with scores are too few to say whether these fit them.", n);
+    if (n < fewest_scored) return finding;
+    finding.value = spearman(texts.scores, texts.cosines).r;
+    finding.threshold = 3 / std::sqrt(static_cast<double>(n - 1));
+    finding.details = {{"texts", n}};
+    finding.says = fmt::format("All {} texts have one score, which orders nothing.", n);
+    if (std::isnan(finding.value)) return finding;
+    finding.state = finding.value <= finding.threshold ? FindingState::alarm : FindingState::fine;
+    finding.says = fmt::format("Scores of {} texts and the start model's cosines have a rank correlation of {:.2f}.", n, finding.value);
+    finding.reason = fmt::format(
+        "Scores dealt out at random have none: up to {:.2f}, three standard errors, they are shuffled for all that the model can see.",
+        finding.threshold);
+    finding.advice =
+        "Read a few pairs (faceter data show): do scores stand beside their own texts, and do higher ones mean nearer? Else the relation "
+        "is "
+        "one that the start model lacks.";
+    return finding;
+}
+
+/// Of a stage that trains the task.
+bool learns_from_scores(const Catalogue& catalogue, const Json& settings, const std::string& task) {
+    const std::vector<Json> recipes = recipes_of(settings);
+    return std::any_of(recipes.begin(), recipes.end(), [&](const Json& recipe) {
+        const Catalogue::Entry* objective =
+            catalogue.find(ExtensionKind::objective, json_at<std::string>(recipe.at("objective"), "method", "objective"));
+        const auto learns_from = objective ? objective->extension.learns_from : LearnsFrom::anything;
+        return trains(recipe, task) && (learns_from == LearnsFrom::scores || learns_from == LearnsFrom::order);
+    });
+}
+
+bool has_scores(const TrainingSet& set) {
+    return std::any_of(set.examples.begin(), set.examples.end(), [](const Example& one) { return std::isfinite(one.score); });
+}
+
 struct Spread {
     double cosine, rank, uniformity;
     Json to_json() const { return {{"mean_cosine", cosine}, {"effective_rank", rank}, {"uniformity", uniformity}}; }
@@ -161,19 +245,20 @@ Finding collapse_finding(const std::string& task, const Spread& before, const Sp
 
 std::vector<Finding> diagnose_lengths(const ModelPair& models, std::span<const EvaluationSet> evaluation, const Json& settings) {
     const EmbeddingModel& model = models.now;
-    std::map<std::pair<std::string, PairSide>, Lengths> sides;
-    const auto limit_of = [&](PairSide side) {
-        const auto own =
-            json_or<std::size_t>(settings.at("training"), side == PairSide::query ? "query_length" : "document_length", 0, "training");
-        return own > 0 ? std::min(own, model.max_length) : model.max_length;
-    };
+    std::map<std::pair<std::string, PairSide>, std::map<std::size_t, Lengths>> sides;  // of each length that a stage reads
+    for (const Json& recipe : recipes_of(settings))
+        for (const TrainingSet& set : models.training)
+            for (const PairSide side : {PairSide::query, PairSide::positive})
+                if (trains(recipe, set.task)) sides[{set.task, side}].try_emplace(length_limit(model, recipe, side));
     for (const TrainingSet& set : models.training)
         for (const PairSide side : {PairSide::query, PairSide::positive})
-            sides[{set.task, side}].add(model, texts_of(set, side), route_of(model, set, side).instruction, limit_of(side));
+            for (auto& [limit, lengths] : sides[{set.task, side}])
+                lengths.add(model, texts_of(set, side), route_of(model, set, side).instruction, limit);
     std::vector<Finding> findings;
-    for (const auto& [key, lengths] : sides)
-        findings.push_back(length_finding(key.first + (key.second == PairSide::query ? ", query side" : ", document side"), lengths,
-                                          limit_of(key.second)));
+    for (const auto& [key, limits] : sides)
+        for (const auto& [limit, lengths] : limits)
+            findings.push_back(
+                length_finding(key.first + (key.second == PairSide::query ? ", query side" : ", document side"), lengths, limit));
     for (const EvaluationSet& set : evaluation) {
         Lengths lengths;
         lengths.add(model, embedded_texts(set), routes_for(model, set, "").query.instruction, model.max_length);
@@ -182,9 +267,15 @@ std::vector<Finding> diagnose_lengths(const ModelPair& models, std::span<const E
     return findings;
 }
 
-std::vector<Finding> diagnose_pairs(const ModelPair& models) {
+std::vector<Finding> diagnose_pairs(const ModelPair& models, const Json& settings) {
+    const Catalogue catalogue = Catalogue::load(plugin_folders());
     std::vector<Finding> findings;
-    for (const TrainingSet& set : models.training) findings.push_back(pair_finding(set, own_is_nearer(rows_of(models.start, set))));
+    for (const TrainingSet& set : models.training) {
+        const PairRows rows = rows_of(models.start, set);
+        findings.push_back(pair_finding(set, own_is_nearer(rows)));
+        if (has_scores(set) && learns_from_scores(catalogue, settings, set.task))
+            findings.push_back(score_finding(set, scored_texts(models.start, set, rows)));
+    }
     return findings;
 }
 
