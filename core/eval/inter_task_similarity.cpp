@@ -46,9 +46,20 @@ std::vector<Facet> facets_of(const std::vector<Task>& tasks) {
     return facets;
 }
 
+std::vector<Facet> facets_of(const std::vector<Task>& tasks, const EmbeddingModel& model) {
+    std::vector<Facet> facets;
+    for (const Facet& facet : facets_of(tasks)) {
+        facets.push_back(facet);
+        const Route query = model.route(facet.task, Role::query), document = model.route(facet.task, Role::document);
+        if (facet.name == facet.task && (query.path != document.path || query.encoder != document.encoder))
+            facets.push_back({facet.task + ".document", facet.task, Role::document});
+    }
+    return facets;
+}
+
 InterTaskSimilarity inter_task_similarity(CachedEmbedder& embedder, const std::vector<Task>& tasks, const std::vector<std::string>& texts) {
     const std::vector<std::string_view> views(texts.begin(), texts.end());
-    const auto facets = facets_of(tasks);
+    const auto facets = facets_of(tasks, embedder.model());
     std::vector<at::Tensor> embeddings;  // [N, D] in float64, rows of length 1
     for (const Facet& facet : facets)
         embeddings.push_back(normalize_rows(embedder.embed(views, embedder.model().route(facet.task, facet.role)).to(at::kDouble)));

@@ -9,13 +9,16 @@
 
 namespace faceter {
 
-/// A task as texts meet it: the instruction of one task and role. Roles with the same instruction are one facet.
+/// A task as texts meet it: the instruction of one task and role. Roles with the same instruction are one facet, but where a model embeds
+/// them otherwise (another adapter, expert or encoder).
 struct Facet {
     std::string name;  ///< "retrieval.query", "clustering"
     std::string task;
     Role role = Role::query;
 };
 std::vector<Facet> facets_of(const std::vector<Task>& tasks);
+/// With "TASK.document" beside "TASK" where the model has another path for documents of one and the same instruction.
+std::vector<Facet> facets_of(const std::vector<Task>& tasks, const EmbeddingModel& model);
 
 /// For each pair of facets the cosine similarities between the two embeddings of the same text, over the texts (MoTE, section 5.2; its
 /// Figure 3 is the densities, Figure 1 the means).

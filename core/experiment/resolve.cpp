@@ -296,6 +296,7 @@ class Resolver {
                 if (method[field.key] == field.default_value || !has_value(method, other.setting)) continue;
                 const std::size_t at = other.setting.find('=');
                 const std::string key = other.setting.substr(0, at), value = other.setting.substr(at + 1);
+                if (is_swept(where, field.key) || is_swept(where, key)) continue;
                 problem(node.find(field.key) ? node.find(field.key) : &node,
                         fmt::format("{}.{} is {} and {}.{} is {}: {}", where, field.key, method[field.key].dump(), where, key, value,
                                     other.reason));
@@ -409,7 +410,9 @@ class Resolver {
         const Catalogue::Entry* entry = catalogue_.find(kind, method["method"].get<std::string>());
         for (const Field& field : entry ? entry->extension.schema.fields : std::vector<Field>())
             for (const Exclusion& other : field.exclusions)
-                if (method.contains(field.key) && method[field.key] != field.default_value && is_set(recipe, other.setting))
+                if (method.contains(field.key) && method[field.key] != field.default_value && is_set(recipe, other.setting) &&
+                    !is_swept(named, field.key) && !faceter::is_swept(root_, other.setting) &&
+                    !faceter::is_swept(root_, where + other.setting))
                     problem(node.find("objective") ? node.find("objective") : &node,
                             fmt::format("{}.{} and {}{} are both set: {}", named, field.key, where, other.setting, other.reason));
     }

@@ -111,16 +111,26 @@ CurriculumContext curriculum_context(const PlannedStage& planned, const Embeddin
     return context;
 }
 
+PairBatcher::Sides embedded_sides(const Stage& stage, const Objective& objective) {
+    PairBatcher::Sides sides;
+    sides.negatives = objective.reads_negatives();
+    sides.documents_frozen = stage.adapter >= 0 && !stage.adapt_documents;
+    return sides;
+}
+
 std::unique_ptr<Curriculum> curriculum_of(const PlannedStage& planned, const CurriculumContext& context, const PairBatcher& batcher) {
     auto curriculum = registry().make_curriculum(json_at<std::string>(context.settings, "method", "curriculum"), context);
     const auto budget = json_or<double>(planned.settings.at("training"), "batch_tokens", 0, "training");
     if (budget <= 0) return curriculum;
     constexpr std::int64_t so_wide_that_only_tokens_count = std::int64_t{1} << 40;
     const TrainingSettings training = planned.training();
-    const auto tokens_of = [&batcher](std::span<const ExampleReference> items) {
-        return batcher.work_of(items, {}, so_wide_that_only_tokens_count);
+    const Json& loss = planned.settings.at("objective");
+    const auto objective = registry().make_objective(json_at<std::string>(loss, "method", "objective"), loss);
+    const auto tokens_of = [&batcher, sides = embedded_sides(planned.stage, *objective)](std::span<const ExampleReference> items) {
+        return batcher.work_of(items, sides, so_wide_that_only_tokens_count);
     };
-    return within_tokens(std::move(curriculum), context.batch_size, budget, tokens_of, training.steps > 0 ? 1 : training.epochs);
+    return within_tokens(std::move(curriculum), context.batch_size, budget, tokens_of, training.steps > 0 ? 1 : training.epochs,
+                         objective->segmented() ? std::function<void(const std::string&)>() : context.warn);
 }
 
 }  // namespace faceter

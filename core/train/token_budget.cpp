@@ -1,5 +1,7 @@
 #include "train/token_budget.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -50,13 +52,23 @@ BatchPlan part_of(const BatchPlan& plan, std::size_t begin, std::size_t end) {
 
 class WithinTokens final : public Curriculum {
   public:
-    WithinTokens(std::unique_ptr<Curriculum> whole, std::int64_t batch_size, double budget, PairTokens tokens_of, std::int64_t epochs)
+    WithinTokens(std::unique_ptr<Curriculum> whole, std::int64_t batch_size, double budget, PairTokens tokens_of, std::int64_t epochs,
+                 const std::function<void(const std::string&)>& warn)
         : whole_(std::move(whole)), budget_(budget), tokens_of_(std::move(tokens_of)) {
         const Json begin = whole_->state();
         const std::int64_t planned = whole_->num_batches(),
                            plans = planned > 0 ? planned * epochs : std::max<std::int64_t>(1, num_examples() * epochs / batch_size);
-        std::int64_t parts = 0;
-        for (std::int64_t i = 0; i < plans; ++i) parts += static_cast<std::int64_t>(parts_of(whole_->next()).size());
+        std::int64_t parts = 0, lone = 0;
+        for (std::int64_t i = 0; i < plans; ++i) {
+            const auto cut = parts_of(whole_->next());
+            parts += static_cast<std::int64_t>(cut.size());
+            if (cut.size() > 1) lone += std::count_if(cut.begin(), cut.end(), [](const BatchPlan& part) { return part.items.size() == 1; });
+        }
+        if (lone > 0 && warn)
+            warn(
+                fmt::format("training.batch_tokens is {}, and leaves {} of {} batches with one pair, which without hard negatives is held "
+                            "against nothing and teaches nothing; raise it, or lower max_length",
+                            budget, lone, parts));
         num_batches_ = (parts + epochs - 1) / epochs;
         whole_->restore(begin);
     }
@@ -103,8 +115,8 @@ class WithinTokens final : public Curriculum {
 }  // namespace
 
 std::unique_ptr<Curriculum> within_tokens(std::unique_ptr<Curriculum> whole, std::int64_t batch_size, double budget, PairTokens tokens_of,
-                                          std::int64_t epochs) {
-    return std::make_unique<WithinTokens>(std::move(whole), batch_size, budget, std::move(tokens_of), epochs);
+                                          std::int64_t epochs, const std::function<void(const std::string&)>& warn) {
+    return std::make_unique<WithinTokens>(std::move(whole), batch_size, budget, std::move(tokens_of), epochs, warn);
 }
 
 }  // namespace faceter

@@ -30,7 +30,8 @@ Manifest plugin_manifest() {
                   .from("Nomic Embed v2, section 4.3"),
               choice("weights", {"raw", "renormalised"}, "raw",
                      "Outputs are weighted by the router's probabilities, or by these divided by their sum over the chosen; renormalised, "
-                     "an upcycled model starts as its dense parent.")
+                     "an upcycled model starts as its dense parent, and with top_k 1 each weight is 1, so that the loss teaches the router "
+                     "nothing.")
                   .where_start_is_dense()
                   .from("Switch Transformer, Nomic Embed v2: raw"),
               real("balance", 1, "Weight of the load-balancing loss; 0: none.").at_least(0).from("Nomic Embed v2, section 4.3: 1"),

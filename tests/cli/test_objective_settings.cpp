@@ -104,6 +104,14 @@ class TestObjectiveSettings : public QObject {
         HAS(outcome.err, "objective.teacher and objective.matryoshka_dims are both set");
         QCOMPARE(check("objective: {method: cosent, matryoshka_dims: [16]}").code, 0);
     }
+
+    void what_a_sweep_takes_apart_may_stand_together_in_the_file() {
+        NEED_SHARED();
+        const std::string both = "objective: {method: cosine_to_teacher, teacher: " + (shared_folder() / "fixtures/bert").string() +
+                                 ", matryoshka_dims: [16]}\n";
+        QCOMPARE(check(both + "sweep: {objective.matryoshka_dims: [[]]}").code, 0);
+        HAS(check(both + "sweep: {objective.matryoshka_dims: [[], [16]]}").err, "are both set");
+    }
 };
 
 FACETER_TEST(TestObjectiveSettings)

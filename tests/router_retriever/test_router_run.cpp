@@ -397,6 +397,14 @@ class TestRouterRun : public QObject {
         QCOMPARE(sizes.at("music"), (std::vector<double>{10, 20}));  // nobody knows on how many the given one was trained
     }
 
+    void a_budget_of_multi_task_gates_that_nobody_trained_is_told() {
+        NEED_SHARED();
+        const RunDirectory run = make_run(experiment_text(", multi_task: false, budget: min_per_set"));
+        const ChildResult result = execute(run);
+        QVERIFY2(result.exit_code == 0, result.last_lines.c_str());
+        QVERIFY(read_file(run.attempt_journal(1)).find("budget is min_per_set and had no effect") != std::string::npos);
+    }
+
     void what_the_trained_gates_cannot_make_is_stood_in_for_or_left_out_and_the_run_is_finished() {
         NEED_SHARED();
         std::string text = experiment_text(", router: classification_head, single_gates: [nature, music]");

@@ -1,5 +1,6 @@
 #include <set>
 
+#include "eval/inter_task_similarity.h"
 #include "plugin/loader.h"
 #include "plugin/registry.h"
 #include "support/backbones.h"
@@ -73,6 +74,17 @@ class TestTaskLora : public QObject {
         QCOMPARE(adapter(*model, "sts", Role::query), adapter(*model, "sts", Role::document));
         QCOMPARE(lora_model({{"adapters", "task"}})->encoders.front()->adapters().size(), std::size_t{2});
         QCOMPARE(lora_model({{"adapters", "role"}})->encoders.front()->adapters().size(), std::size_t{4});
+    }
+
+    void facets_show_both_adapters_of_a_task_whose_sides_have_one_instruction() {
+        const auto names = [](const EmbeddingModel& model) {
+            std::vector<std::string> all;
+            for (const Facet& facet : facets_of(model.tasks, model)) all.push_back(facet.name);
+            return all;
+        };
+        QCOMPARE(names(*lora_model()), (std::vector<std::string>{"retrieval.query", "retrieval.document", "sts"}));
+        QCOMPARE(names(*lora_model({{"adapters", "role"}})),
+                 (std::vector<std::string>{"retrieval.query", "retrieval.document", "sts", "sts.document"}));
     }
 
     void instructions_are_put_in_front_only_where_they_are_asked_for() {

@@ -93,6 +93,15 @@ class TestTokenBudget : public QObject {
         QCOMPARE(within_tokens(std::make_unique<UnequalEpochs>(), 2, 40, UnequalEpochs::tokens_of)->num_batches(), std::int64_t{2});
         QCOMPARE(within_tokens(std::make_unique<UnequalEpochs>(), 2, 40, UnequalEpochs::tokens_of, 2)->num_batches(), std::int64_t{3});
     }
+    void batches_that_are_cut_to_one_pair_are_told() {
+        std::vector<std::string> told;
+        const auto warn = [&](const std::string& message) { told.push_back(message); };
+        within_tokens(std::make_unique<SixesOfTwenty>(), 6, 1, tokens_of, 1, warn);
+        QCOMPARE(told.size(), std::size_t{1});
+        QVERIFY2(told[0].find("leaves 20 of 20 batches with one pair") != std::string::npos, told[0].c_str());
+        within_tokens(std::make_unique<SixesOfTwenty>(), 6, 1e6, tokens_of, 1, warn);
+        QCOMPARE(told.size(), std::size_t{1});
+    }
     void a_budget_that_all_batches_keep_changes_nothing() {
         const auto curriculum = within(1e6);
         SixesOfTwenty plain;
