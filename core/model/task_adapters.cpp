@@ -132,9 +132,12 @@ void open_task_adapters(EmbeddingModel& model, const ModelFolder& files) {
 
 std::optional<std::size_t> find_task_adapter(const EmbeddingModel& model, const std::string& task) {
     const auto& adapters = model.encoders.front()->adapters();
-    for (std::size_t i = 0; i < adapters.size(); ++i)
-        if (plain_name(adapters[i].name) == plain_name(task)) return i;
-    return std::nullopt;
+    std::optional<std::size_t> nearly;
+    for (std::size_t i = 0; i < adapters.size(); ++i) {
+        if (adapters[i].name == task) return i;
+        if (!nearly && plain_name(adapters[i].name) == plain_name(task)) nearly = i;
+    }
+    return nearly;
 }
 
 }  // namespace faceter

@@ -223,6 +223,13 @@ class TestReleasedModels : public QObject {
                            opened.tolerance("normalised"));
         }
         QVERIFY(!find_task_adapter(*opened.model, "summarisation"));
+        Encoder& encoder = *opened.model->encoders.front();  // of two names that differ in their marks alone, each is its own
+        AdapterConfig small;
+        small.rank = 2;
+        small.targets = {"all-linear"};
+        for (const char* name : {"one.task", "one_task", "one-task"}) encoder.add_adapter(name, small, 1);
+        for (const char* name : {"one.task", "one_task", "one-task"})
+            QCOMPARE(encoder.adapters().at(find_task_adapter(*opened.model, name).value()).name, std::string(name));
         differ_by_less(opened.embed({}), read_tensor(opened.expected, "normalised_f64"), opened.tolerance("normalised"));
     }
 

@@ -1,10 +1,16 @@
+#include <QProcess>
+#include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
+#include "common/file.h"
+#include "support/checkout.h"
 #include "support/test.h"
 #include "train/curriculum.h"
 
 using namespace faceter;
+using namespace faceter::testing;
 
 namespace {
 
@@ -29,6 +35,38 @@ class TestCurriculum : public QObject {
     Q_OBJECT
     std::vector<TrainingSet> sets_;
     CurriculumContext context_;
+    TemporaryDirectory folder_;
+
+    /// Batches of an epoch, each as [data set, examples].
+    static Json epoch_of(Curriculum& curriculum) {
+        Json batches = Json::array();
+        for (std::int64_t i = 0, count = curriculum.num_batches(); i < count; ++i) {
+            const BatchPlan plan = curriculum.next();
+            batches.push_back({plan.items.front().set, plan.items.size()});
+        }
+        return batches;
+    }
+    void take_sets_of(const std::vector<std::size_t>& sizes) {
+        sets_.clear();
+        for (const std::size_t size : sizes) sets_.push_back(set_of(("r" + std::to_string(sets_.size())).c_str(), "retrieval", size));
+        context_.sets.clear();
+        for (const TrainingSet& set : sets_) context_.sets.push_back(&set);
+        context_.tasks.resize(1);
+    }
+    /// What the peer's samplers do with these sets; null where there is no peer.
+    Json peers_orders(const std::vector<std::size_t>& sizes, int epochs) const {
+        const QString python = qEnvironmentVariable("FACETER_PEERS");
+        if (python.isEmpty()) return nullptr;
+        const fs::path out = folder_.path() / "orders.json";
+        QStringList arguments{FACETER_SOURCE_DIR "/tests/train/peer_samplers.py", out.c_str(), QString::number(context_.batch_size),
+                              QString::number(epochs)};
+        for (const std::size_t size : sizes) arguments << QString::number(size);
+        QProcess peer;
+        peer.setProcessChannelMode(QProcess::MergedChannels);
+        peer.start(python, arguments);
+        if (!peer.waitForFinished(200'000) || peer.exitCode() != 0) throw std::runtime_error(peer.readAll().toStdString());
+        return read_json(out);
+    }
 
   private Q_SLOTS:
     void init() {
@@ -194,6 +232,41 @@ class TestCurriculum : public QObject {
             }
         }
         QVERIFY(of_first.size() > 40);  // the second epoch takes others of the larger set
+    }
+
+    void plain_orders_have_the_batches_of_the_peers_samplers() {
+        const std::vector<std::size_t> sizes = {25, 40, 12};
+        take_sets_of(sizes);
+        const Json peers = peers_orders(sizes, 1);
+        if (peers.is_null()) QSKIP("no python with sentence-transformers (FACETER_PEERS)");
+        QCOMPARE(epoch_of(*make_round_robin_curriculum(context_)), peers.at("round_robin").at(0));
+        const auto sorted = [](Json batches) {
+            std::sort(batches.begin(), batches.end());
+            return batches;
+        };
+        for (const auto make : {make_shuffled_curriculum, make_proportional_curriculum})
+            QCOMPARE(sorted(epoch_of(*make(context_))), sorted(peers.at("proportional").at(0)));
+    }
+
+    /// Where all batches are full, drawing by what is left gives every order of the batches alike, as shuffling them does.
+    void shuffled_and_proportional_orders_are_spread_as_the_peers_sampler_spreads_them() {
+        constexpr int epochs = 4000;
+        const std::vector<std::size_t> sizes = {20, 30};
+        take_sets_of(sizes);
+        const Json peers = peers_orders(sizes, epochs);
+        if (peers.is_null()) QSKIP("no python with sentence-transformers (FACETER_PEERS)");
+        std::map<std::string, double> wanted;
+        for (const Json& order : peers.at("proportional")) wanted[order.dump()] += 1;
+        QCOMPARE(wanted.size(), std::size_t{10});  // two of five places
+        for (const auto make : {make_shuffled_curriculum, make_proportional_curriculum}) {
+            const auto curriculum = make(context_);
+            std::map<std::string, double> got;
+            for (int epoch = 0; epoch < epochs; ++epoch) got[epoch_of(*curriculum).dump()] += 1;
+            QCOMPARE(got.size(), wanted.size());
+            double chi_square = 0;
+            for (const auto& [order, count] : wanted) chi_square += std::pow(got[order] - count, 2) / (got[order] + count);
+            QVERIFY2(chi_square < 40, std::to_string(chi_square).c_str());  // of 9 degrees of freedom: p = 8e-6
+        }
     }
 
     void plain_orders_are_given_by_the_seed() {

@@ -105,13 +105,14 @@ class TestReleasePrompts : public QObject {
     void a_description_says_how_the_release_attends() {
         const Json gemma = described("embedding_gemma");
         QCOMPARE(json_or<std::string>(gemma, "type", "", "gemma"), std::string("gemma3_text"));
-        QCOMPARE(gemma["attention"].value("causal", true), false);
-        QCOMPARE(gemma["attention"].value("positions", ""), std::string("rotary"));
-        QCOMPARE(gemma["attention"].value("tokens_before", 0), gemma["attention"].value("tokens_after", 1));
-        QVERIFY(gemma["attention"].value("windowed_blocks", 0) > 0 && gemma["prompts"].contains("query") && gemma.contains("licence"));
-        const auto positions = [](const std::string& fixture) { return described(fixture)["attention"].value("positions", ""); };
-        QCOMPARE(described("qwen3_embedding")["attention"], (Json{{"causal", true}, {"positions", "rotary"}, {"windowed_blocks", 0}}));
-        QCOMPARE(described("mistral")["attention"].value("tokens_after", 1), 0);
+        QCOMPARE(gemma.at("attention").value("causal", true), false);
+        QCOMPARE(gemma.at("attention").value("positions", ""), std::string("rotary"));
+        QCOMPARE(gemma.at("attention").value("tokens_before", 0), gemma.at("attention").value("tokens_after", 1));
+        QVERIFY(gemma.at("attention").value("windowed_blocks", 0) > 0 && gemma.at("prompts").contains("query") &&
+                gemma.contains("licence"));
+        const auto positions = [](const std::string& fixture) { return described(fixture).at("attention").value("positions", ""); };
+        QCOMPARE(described("qwen3_embedding").at("attention"), (Json{{"causal", true}, {"positions", "rotary"}, {"windowed_blocks", 0}}));
+        QCOMPARE(described("mistral").at("attention").value("tokens_after", 1), 0);
         QCOMPARE(positions("mpnet"), std::string("absolute and relative"));
         QCOMPARE(positions("deberta_v2"), std::string("disentangled"));
         QCOMPARE(positions("t5"), std::string("relative"));
