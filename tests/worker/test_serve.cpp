@@ -397,7 +397,7 @@ class TestServe : public QObject {
         client.send("\r");
         client.send("\nGET /health HTTP/1.1\r\nHost: localhost\r\n\r\n");
         QCOMPARE(client.read().status, 200);
-        client.send("\n\r\n");
+        client.send("\n\r\n\r\n");
         QCOMPARE(client.read().status, 400);
     }
     void a_chunked_body_takes_the_room_that_it_may_need_while_it_is_read_alone() {
