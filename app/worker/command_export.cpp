@@ -95,10 +95,25 @@ std::vector<Route> by_instruction(const EmbeddingModel& model) {
     return all;
 }
 
-/// Where the run's start model lies on this machine; empty where it does not.
+/// The run whose folder, or whose model's, this is.
+std::optional<RunDirectory> run_at(const fs::path& folder) {
+    std::error_code ignored;
+    for (const fs::path& place : {folder, folder.parent_path()})
+        if (fs::is_regular_file(place / "run.json", ignored)) return RunDirectory(place);
+    return std::nullopt;
+}
+
+/// Where the model that the run comes from lies on this machine, through runs that were trained further; empty where it does not.
 fs::path start_folder(const Json& settings) {
+    constexpr int longest_line = 64;  // of runs, were two to name each other
     try {
-        return find_model(json_or<std::string>(settings, "model", "", "settings"));
+        fs::path folder = find_model(json_or<std::string>(settings, "model", "", "settings"));
+        for (int i = 0; i < longest_line; ++i) {
+            const auto run = run_at(folder);
+            if (!run) break;
+            folder = find_model(json_or<std::string>(run->settings(), "model", "", "settings"));
+        }
+        return folder;
     } catch (const Error&) {
         return {};  // the card does without
     }

@@ -60,6 +60,7 @@ void ModelTeacher::let_go() {
 
 Route ModelTeacher::route(const std::string& task, Role role) const {
     const EmbeddingModel& model = embedder_.model();
+    if (const auto own = model.routes.find({task, role}); own != model.routes.end()) return own->second;
     return own_ || task.empty() ? prompted_route(model, role) : model.route(task, role);
 }
 

@@ -41,8 +41,8 @@ class ModelTeacher final : public Teacher {
     void serve() override;
     void let_go() override;
 
-    /// Of a model at hand the task's route. Of another one, or without a task, the folder's prompt and adapter for queries or documents by
-    /// the names in use, else no instruction.
+    /// The task's route, where the model has one (another run's by the task's name). Else, of a model that is not at hand or without a
+    /// task, the folder's prompt and adapter for queries or documents by the names in use, else no instruction.
     Route route(const std::string& task, Role role) const;
     /// Embeddings of a task's texts whose dot products are the model's scores.
     TeacherEmbedder of_task(const std::string& task);

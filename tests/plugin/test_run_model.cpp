@@ -1,5 +1,11 @@
 #include "plugin/run_model.h"
 
+#include <ATen/ATen.h>
+
+#include "eval/embedder.h"
+#include "model/ops.h"
+#include "plugin/model_writer.h"
+#include "plugin/teacher.h"
 #include "support/sample_runs.h"
 #include "support/test.h"
 
@@ -23,6 +29,26 @@ class TestRunModel : public QObject {
         write_attempt(run, 1, 3, "finished");
         const std::string next = "faceter rerun " + run.info().id;
         EXPECT_ERROR(open_run_model(run), "the run is done, and its model is not here", next.c_str());
+    }
+    /// Its texts pass as those of its own task, in front of which its instruction stands, and through what was trained for it.
+    void a_run_that_teaches_embeds_a_task_that_it_knows_as_it_was_trained_to() {
+        NEED_SHARED();
+        const TemporaryDirectory folder;
+        auto model = EmbeddingModel::open(ModelFolder::open(shared_folder() / "fixtures/bert"));
+        Task task;
+        task.name = "news";
+        task.query_instruction = "news search: ";
+        task.document_instruction = "news: ";
+        model->tasks = {task};
+        model->route_by_instruction();
+        write_model(folder.path(), *model);
+        ModelTeacher teacher(folder.path().string(), 0, c10::kCPU, nullptr);
+        QCOMPARE(teacher.route("news", Role::query).instruction, std::string("news search: "));
+        QCOMPARE(teacher.route("news", Role::document).instruction, std::string("news: "));
+        QCOMPARE(teacher.route("other", Role::query).instruction, std::string());
+        const std::vector<std::string_view> texts{"a cat"};
+        const at::Tensor wanted = normalize_rows(embed_texts(*model, texts, model->route("news", Role::query)));
+        QVERIFY(at::allclose(teacher.of_task("news")(texts, Role::query), wanted, 1e-5, 1e-6));
     }
     void a_folder_that_is_given_as_a_project_and_is_none_is_named() {
         const TemporaryDirectory folder;

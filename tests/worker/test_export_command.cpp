@@ -295,6 +295,20 @@ class TestExportCommand : public QObject {
         const std::string card = read_file(in("licensed") + "/README.md");
         QVERIFY2(card.starts_with("---\nlicense: apache-2.0\n"), card.c_str());
     }
+    void the_card_of_a_run_of_a_run_has_the_licence_of_the_first_start_model() {
+        fs::copy(shared_folder() / "fixtures/bert", in("mit"), fs::copy_options::recursive);
+        write_file_atomic(in("mit") + "/README.md", "---\nlicense: mit\n---\n");
+        const std::string first = trained(in("mit"), "{IC: {method: instruction}}").front().folder().string();
+        for (const std::string& start : {first, first + "/model"}) {
+            const std::string second = trained(start, "{IC: {method: instruction}}").front().folder().string(),
+                              out = in("of-" + fs::path(start).filename().string());
+            const ChildResult result = worker({"export", second, out});
+            QVERIFY2(result.exit_code == 0, result.last_lines.c_str());
+            const std::string card = read_file(out + "/README.md");
+            QVERIFY2(card.starts_with("---\nlicense: mit\n") && card.find("mit, as its README.md says.") != std::string::npos,
+                     card.c_str());
+        }
+    }
     void what_is_no_folder_is_refused_at_once() {
         write_file_atomic(in("file"), "mine");
         for (const std::string& name : {in("file"), std::string()}) {

@@ -382,6 +382,23 @@ class TestServe : public QObject {
         client.send("POST http://localhost/v1/embeddings?x=1 HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n");
         client.send("a\r\n{\"input\": \r\n8\r\n\"a cat\"}\r\n0\r\n\r\n");
         compare(rows_in(client.read()), expected({"a cat"}));
+        client.send("GET HTTP://localhost/health HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        QCOMPARE(client.read().status, 200);
+    }
+    /// As some clients send behind a body (RFC 9112, section 2.2).
+    void empty_lines_in_front_of_a_request_are_passed_over() {
+        HttpClient client(server_->port);
+        for (const char* lines : {"\r\n", "\r\n\r\n", ""}) {
+            client.send(lines);
+            client.ask("POST", "/embed", R"({"inputs": "a cat"})");
+            client.send("\r\n");
+            QCOMPARE(client.read().status, 200);
+        }
+        client.send("\r");
+        client.send("\nGET /health HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        QCOMPARE(client.read().status, 200);
+        client.send("\n\r\n\r\n");
+        QCOMPARE(client.read().status, 400);
     }
     void a_chunked_body_takes_the_room_that_it_may_need_while_it_is_read_alone() {
         const Server large(QStringList{"--max-body", "500000000"});
@@ -506,6 +523,11 @@ class TestServe : public QObject {
         QCOMPARE(answer.status, 415);
         QVERIFY2(answer.body.find("Content-Encoding") != std::string::npos, answer.body.c_str());
         QCOMPARE(server_->ask("POST", "/embed", R"({"inputs": "a"})", "Content-Encoding: identity\r\n").status, 200);
+        HttpClient client(server_->port);
+        client.send("POST /embed HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: gzip, chunked\r\n\r\n2\r\n\x1f\x8b\r\n0\r\n\r\n");
+        const HttpAnswer coded = client.read();
+        QCOMPARE(coded.status, 501);
+        QVERIFY2(coded.body.find("Transfer-Encoding") != std::string::npos, coded.body.c_str());
     }
     void a_model_is_told_of_by_its_name() {
         const Json all = Json::parse(server_->ask("GET", "/v1/models").body).at("data");

@@ -48,9 +48,15 @@ std::string unescaped(std::string_view text) {
     return plain;
 }
 
+/// Schemes are the same however they are written (RFC 3986, section 3.1).
+bool is_whole_address(std::string_view target) {
+    const std::string_view begin = target.substr(0, scheme.size());
+    return beast::iequals({begin.data(), begin.size()}, {scheme.data(), scheme.size()});
+}
+
 /// "/embed" of "/embed?x=1", and of "http://host/embed".
 std::string path_of(std::string_view target) {
-    if (target.starts_with(scheme)) target.remove_prefix(std::min(target.size(), target.find('/', scheme.size())));
+    if (is_whole_address(target)) target.remove_prefix(std::min(target.size(), target.find('/', scheme.size())));
     return unescaped(target.substr(0, target.find('?')));
 }
 
@@ -58,7 +64,7 @@ std::string path_of(std::string_view target) {
 template <class Message>
 std::string host_of(const Message& message) {
     const std::string_view target = view_of(message.target());
-    if (!target.starts_with(scheme)) return std::string(view_of(message[http::field::host]));
+    if (!is_whole_address(target)) return std::string(view_of(message[http::field::host]));
     const std::string_view rest = target.substr(scheme.size());
     return std::string(rest.substr(0, rest.find_first_of("/?")));
 }
@@ -127,6 +133,8 @@ class HttpServer::State::Connection final : public std::enable_shared_from_this<
     class Exchange;
 
     void read_header();
+    void await_first_byte();
+    bool has_first_byte();
     void read_rest_of_header();
     void start_clock();
     void watch_clock();
@@ -199,13 +207,24 @@ void HttpServer::State::Connection::read_header() {
     parser_->header_limit(static_cast<std::uint32_t>(server_.limits.header_bytes));
     parser_->body_limit(server_.limits.body_bytes);
     stream_.expires_after(surplus_ ? surplus_time : server_.limits.idle);
-    const auto self = shared_from_this();
-    // The first byte may be long in coming; all others must follow soon.
-    if (buffer_.size() > 0) return read_rest_of_header();
-    stream_.async_read_some(buffer_.prepare(server_.limits.header_bytes), [self](error_code error, std::size_t bytes) {
+    await_first_byte();
+}
+
+/// It may be long in coming; all others must follow soon.
+void HttpServer::State::Connection::await_first_byte() {
+    if (has_first_byte()) return read_rest_of_header();
+    stream_.async_read_some(buffer_.prepare(server_.limits.header_bytes), [self = shared_from_this()](error_code error, std::size_t bytes) {
         self->buffer_.commit(bytes);
-        error ? self->close() : self->read_rest_of_header();
+        error ? self->close() : self->await_first_byte();
     });
+}
+
+/// Empty lines in front of a request, as some clients send behind a body, are passed over (RFC 9112, section 2.2).
+bool HttpServer::State::Connection::has_first_byte() {
+    constexpr std::string_view empty_line = "\r\n";
+    const auto come = [&] { return std::string_view(static_cast<const char*>(buffer_.data().data()), buffer_.size()); };
+    while (come().starts_with(empty_line)) buffer_.consume(empty_line.size());
+    return !empty_line.starts_with(come());
 }
 
 void HttpServer::State::Connection::read_rest_of_header() {
@@ -247,6 +266,9 @@ void HttpServer::State::Connection::took_header(error_code error) {
     // Where such a body ends cannot be told (RFC 9112, section 6.3): what follows must not be read as another request.
     if (header.count(http::field::transfer_encoding) > 0 && !parser_->chunked())
         return refuse(http::status::bad_request, "the body is neither chunked nor of a length that is given");
+    if (const auto codings = header.count(http::field::transfer_encoding);
+        codings > 1 || (codings == 1 && !beast::iequals(header[http::field::transfer_encoding], "chunked")))
+        return refuse(http::status::not_implemented, "the body has a Transfer-Encoding beside chunked; send it as it is");
     if (const auto coding = header[http::field::content_encoding]; !coding.empty() && !beast::iequals(coding, "identity"))
         return refuse(http::status::unsupported_media_type, "the body is encoded by its Content-Encoding; send it as it is");
     if (!has_one_host(header)) return refuse(http::status::bad_request, "the request must have one Host");

@@ -46,7 +46,8 @@ struct HttpLimits {
 
 /// An HTTP/1.1 server on one event loop (Boost.Beast). Whatever a client does or leaves undone costs it its own connection and nobody else
 /// theirs: sizes, times and numbers are bounded. What is too large is answered 413 or 431, what does not come to its end in time 408, a
-/// body that is compressed 415, what is no HTTP 400, what there is no room for, clients beyond `connections` among it, 503.
+/// body that is compressed 415 (by a Transfer-Encoding: 501), what is no HTTP 400, what there is no room for, clients beyond `connections`
+/// among it, 503.
 class HttpServer {
   public:
     /// Called on the loop's thread; it must not block.
