@@ -33,6 +33,7 @@ int serve() {
                           {"estimate", with_data(estimate)},
                           {"embed", with_data(embed)},
                           {"example_texts", with_data(example_texts)},
+                          {"batch_examples", with_data(batch_examples)},
                           {"data_set", with_data(data_set)},
                           {"data_examples", with_data(data_examples)},
                           {"data_lengths", with_data(data_lengths)},

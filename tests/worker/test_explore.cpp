@@ -172,6 +172,28 @@ class TestExplore : public QObject {
         QVERIFY(session.ask("corpus", {{"run", trained_}, {"set", "animals"}}).contains("result"));  // it goes on
     }
 
+    void the_examples_of_a_step_are_those_that_the_run_trained_on() {
+        Session session;
+        const Json answer = session.ask("batch_examples", {{"run", trained_}, {"step", 1}});
+        QVERIFY2(answer.contains("result"), answer.dump().c_str());
+        const Json batches = answer["result"]["batches"];
+        QCOMPARE(batches.size(), std::size_t{1});
+        QCOMPARE(batches[0]["task"].get<std::string>(), std::string("retrieval"));
+        const Json examples = batches[0]["examples"];
+        QCOMPARE(examples.size(), std::size_t{8});
+        std::set<std::string> anchors;
+        for (const Json& one : examples) {
+            anchors.insert(one["anchor"].get<std::string>());
+            QCOMPARE(one["set"].get<std::string>(), std::string("pairs"));
+            QVERIFY(one["positive"].get<std::string>().starts_with("text ") && one["kept"].get<bool>());
+        }
+        QCOMPARE(anchors.size(), std::size_t{8});
+        QCOMPARE(session.ask("batch_examples", {{"run", trained_}, {"step", 1}})["result"]["batches"], batches);
+        QVERIFY(session.ask("batch_examples", {{"run", trained_}, {"step", 2}})["result"]["batches"] != batches);
+        QVERIFY(session.ask("batch_examples", {{"run", trained_}, {"step", 0}}).contains("error"));
+        QVERIFY(session.ask("batch_examples", {{"run", start_}, {"step", 1}}).contains("error"));
+    }
+
     void texts_of_scores_come_in_the_order_of_the_scores() {
         Session session;
         const Json animals = session.ask("example_texts", {{"run", trained_}, {"set", "animals"}})["result"];

@@ -28,6 +28,7 @@
 #include "experiment/machine.h"
 #include "jobs/jobs_panel.h"
 #include "pages/page.h"
+#include "pages/state_place.h"
 #include "theme/theme.h"
 #include "widgets/as_written.h"
 #include "widgets/labels.h"
@@ -350,7 +351,7 @@ Page* MainWindow::makePage(int index) {
     if (!page) {
         page = entry.make(m_workspace);
         page->setObjectName(entry.id + QStringLiteral("Page"));
-        page->restore(QJsonDocument::fromJson(QSettings().value(QStringLiteral("pages/") + entry.id).toByteArray()).object());
+        page->restore(QJsonDocument::fromJson(StatePlace::own().state(entry.id)).object());
         m_stack->addWidget(page);
     }
     return page;
@@ -425,7 +426,7 @@ void MainWindow::saveLayout() const {
     if (m_workspace.session())
         settings.setValue(QStringLiteral("project"), QString::fromStdString(m_workspace.session()->folder().string()));
     for (auto page = m_pages.cbegin(); page != m_pages.cend(); ++page)
-        settings.setValue(QStringLiteral("pages/") + page.key(), QJsonDocument(page.value()->state()).toJson(QJsonDocument::Compact));
+        settings.setValue(StatePlace::own().key(page.key()), QJsonDocument(page.value()->state()).toJson(QJsonDocument::Compact));
 }
 
 void MainWindow::restoreLayout() {

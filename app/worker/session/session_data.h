@@ -62,6 +62,7 @@ Json preview(const Json& params, SessionData& data, Request& request);
 Json estimate(const Json& params, SessionData& data, Request& request);
 Json embed(const Json& params, SessionData& data, Request& request);
 Json example_texts(const Json& params, SessionData& data, Request& request);
+Json batch_examples(const Json& params, SessionData& data, Request& request);
 Json corpus(const Json& params, SessionData& data, Request& request);
 Json neighbours(const Json& params, SessionData& data, Request& request);
 Json map(const Json& params, SessionData& data, Request& request);

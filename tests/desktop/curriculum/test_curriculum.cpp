@@ -95,6 +95,22 @@ void make_project(const fs::path& project) {
     }
 }
 
+/// In place of faceter-worker: two examples of a batch of "retrieval", whatever is asked.
+void put_worker(const fs::path& folder) {
+    const char* script = R"SH(#!/bin/sh
+while read -r line; do
+  id=$(printf '%s' "$line" | sed -n 's/^{"id":\([0-9]*\),.*/\1/p')
+  printf '%s\n' "$line" >> "$0.log"
+  one='{"set":"pairs","anchor":"<b>a query","positive":"a document","kept":true}'
+  two='{"set":"pairs","anchor":"another","positive":"its document","kept":false}'
+  echo '{"id":'$id',"result":{"step":1,"batches":[{"task":"retrieval","temperature":0.05,"examples":['$one','$two']}]}}'
+done
+)SH";
+    write_file_atomic(folder / "worker", script);
+    fs::permissions(folder / "worker", fs::perms::owner_all);
+    qputenv("FACETER_WORKER", (folder / "worker").c_str());
+}
+
 struct Opened {
     TemporaryDirectory folder;
     Workspace workspace;
@@ -187,6 +203,37 @@ class TestCurriculum : public QObject {
         QCOMPARE(strip->sharesAt(1, third.x()).size(), std::size_t(2));  // the other run's batches hold two tasks
         QTest::keyClick(strip, Qt::Key_Right);
         QVERIFY(strip->range().first > 1);
+    }
+
+    void the_examples_of_a_batch_are_asked_for_by_mouse_and_keys() {
+        const TemporaryDirectory programs;
+        put_worker(programs.path());
+        Opened on;
+        QVERIFY(on.opened);
+        on.choose(CurriculumPage::View::batches);
+        auto* strip = on.page->findChild<BatchStrip*>();
+        QTRY_VERIFY(strip->isVisible());
+        strip->setRange(1, 9);
+        auto* table = on.find<QTableView>("batchExamples");
+        auto* status = on.find<QLabel>("batchExamplesStatus");
+        QVERIFY(!table->isVisible());
+        QTest::mouseClick(strip, Qt::LeftButton, {}, QPoint(static_cast<int>(strip->width() * 0.5 / 8), 30));
+        QTRY_VERIFY_WITH_TIMEOUT(table->isVisible(), patience_ms);
+        QCOMPARE(table->model()->rowCount(), 2);
+        QCOMPARE(table->model()->index(0, 1).data().toString(), QStringLiteral("<b>a query"));
+        QVERIFY2(status->text().endsWith(QStringLiteral("step 1: 2 examples of retrieval")), qPrintable(status->text()));
+        strip->setFocus();
+        QTest::keyClick(strip, Qt::Key_Return);
+        const int middle = 1 + 8 * (strip->width() / 2) / strip->width();  // of another task
+        QTRY_VERIFY_WITH_TIMEOUT(status->text().contains(QStringLiteral("step %1: 2 examples").arg(middle)), patience_ms);
+        QVERIFY2(status->text().contains(QStringLiteral("have changed since")), qPrintable(status->text()));
+        QTest::keyClick(strip, Qt::Key_Down);
+        QTest::keyClick(strip, Qt::Key_Return);
+        QTRY_VERIFY_WITH_TIMEOUT(status->text().startsWith(QStringLiteral("Mix")) && on.page->isReady(), patience_ms);
+        const std::string asked = read_file(programs.path() / "worker.log");
+        QVERIFY2(asked.find("batch_examples") != std::string::npos && asked.find("-mix-") != std::string::npos, asked.c_str());
+        on.workspace.closeProject();
+        QVERIFY(!table->isVisible());
     }
 
     void names_over_the_strips_have_the_height_of_the_users_font() {

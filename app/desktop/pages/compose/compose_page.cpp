@@ -24,6 +24,7 @@
 #include "pages/compose/run_list_model.h"
 #include "pages/compose/template_text.h"
 #include "pages/compose/yaml_editor.h"
+#include "pages/state_place.h"
 #include "widgets/flow_layout.h"
 #include "widgets/labels.h"
 #include "workspace/data_source.h"
@@ -32,7 +33,6 @@ namespace faceter::desktop {
 namespace {
 
 constexpr int draft_ms = 2000, narrowest_name = 120;
-constexpr const char* settings_key = "pages/compose";
 
 const PageRegistration registration{
     {QStringLiteral("compose"), QStringLiteral("Compose"), 1, false, [](Workspace& workspace) { return new ComposePage(workspace); }}};
@@ -260,7 +260,7 @@ void ComposePage::restore(const QJsonObject& state) {
 
 /// A draft survives a crash as well, not only closing the window.
 void ComposePage::keepDraft() {
-    QSettings().setValue(QString::fromLatin1(settings_key), QJsonDocument(state()).toJson(QJsonDocument::Compact));
+    QSettings().setValue(StatePlace::own().key(QStringLiteral("compose")), QJsonDocument(state()).toJson(QJsonDocument::Compact));
 }
 
 }  // namespace faceter::desktop

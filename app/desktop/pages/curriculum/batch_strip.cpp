@@ -1,5 +1,6 @@
 #include "pages/curriculum/batch_strip.h"
 
+#include <QApplication>
 #include <QHelpEvent>
 #include <QKeyEvent>
 #include <QMouseEvent>
@@ -8,6 +9,7 @@
 #include <QWheelEvent>
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 
 #include "figure/elided_name.h"
@@ -28,7 +30,8 @@ int lineHeight() { return QFontMetrics(Theme::plotFont()).height() + 4; }
 
 BatchStrip::BatchStrip(QWidget* parent) : QWidget(parent), m_runs(std::make_shared<std::vector<CurriculumRun>>()) {
     setFocusPolicy(Qt::StrongFocus);
-    setAccessibleName(tr("Batches by step, coloured by task; + and - zoom, the arrow keys pan, 0 shows all"));
+    setAccessibleName(
+        tr("Batches by step, coloured by task; + and - zoom, Left and Right pan, 0 shows all, Enter shows the examples of one"));
     connect(&Theme::instance(), &Theme::changed, this, [this] {
         updateGeometry();
         update();
@@ -49,6 +52,7 @@ void BatchStrip::setRuns(CurriculumDataPtr runs, const std::map<std::string, int
         m_last = std::max(m_last, static_cast<double>(run.order.batches.back().step) + 1);
     }
     if (m_strips.empty()) m_first = 0;
+    m_current = std::clamp(m_current, 0, std::max(0, static_cast<int>(m_strips.size()) - 1));
     setRange(whole ? m_first : m_from, whole ? m_last : m_to);
     updateGeometry();
 }
@@ -123,7 +127,7 @@ void BatchStrip::paintEvent(QPaintEvent*) {
 void BatchStrip::paintStrip(QPainter& painter, int strip) const {
     const ThemeColours& colours = Theme::instance().colours();
     const QRect area = areaOf(strip);
-    painter.setPen(colours.text);
+    painter.setPen(hasFocus() && strip == m_current ? colours.accent : colours.text);
     painter.drawText(
         QRect(4, area.top() - lineHeight(), width() - 8, lineHeight()), Qt::AlignLeft | Qt::AlignVCenter,
         elidedName(qs(m_strips[static_cast<std::size_t>(strip)].run->request.label), QFontMetrics(painter.font()), width() - 8));
@@ -158,7 +162,34 @@ void BatchStrip::wheelEvent(QWheelEvent* event) {
     event->accept();
 }
 
-void BatchStrip::mousePressEvent(QMouseEvent* event) { m_dragX = static_cast<int>(event->position().x()); }
+void BatchStrip::mousePressEvent(QMouseEvent* event) { m_dragX = m_pressX = static_cast<int>(event->position().x()); }
+
+void BatchStrip::mouseReleaseEvent(QMouseEvent* event) {
+    const QPoint place = event->position().toPoint();
+    if (event->button() != Qt::LeftButton || std::abs(place.x() - m_pressX) > QApplication::startDragDistance()) return;
+    const int strip = stripAt(place.y());
+    if (strip < 0) return;
+    goTo(strip);
+    choose(strip, place.x());
+}
+
+int BatchStrip::stripAt(int y) const {
+    for (int strip = 0; strip < static_cast<int>(m_strips.size()); ++strip)
+        if (const QRect area = areaOf(strip); y >= area.top() && y <= area.bottom()) return strip;
+    return -1;
+}
+
+void BatchStrip::choose(int strip, int x) {
+    if (strip < 0 || strip >= static_cast<int>(m_strips.size())) return;
+    const CurriculumRun& run = *m_strips[static_cast<std::size_t>(strip)].run;
+    const auto [first, behind] = batchesAt(run.order, x);
+    if (first != behind) Q_EMIT batchChosen(qs(run.request.run), run.order.batches[first].step);
+}
+
+void BatchStrip::goTo(int strip) {
+    m_current = std::clamp(strip, 0, std::max(0, static_cast<int>(m_strips.size()) - 1));
+    update();
+}
 
 void BatchStrip::mouseMoveEvent(QMouseEvent* event) {
     const int x = static_cast<int>(event->position().x());
@@ -174,6 +205,13 @@ void BatchStrip::keyPressEvent(QKeyEvent* event) {
             return setRange(m_from - pan_step * size, m_to - pan_step * size);
         case Qt::Key_Right:
             return setRange(m_from + pan_step * size, m_to + pan_step * size);
+        case Qt::Key_Up:
+            return goTo(m_current - 1);
+        case Qt::Key_Down:
+            return goTo(m_current + 1);
+        case Qt::Key_Return:
+        case Qt::Key_Enter:
+            return choose(m_current, width() / 2);
         case Qt::Key_Plus:
         case Qt::Key_Equal:
             return zoom(zoom_step, middle);

@@ -6,7 +6,8 @@
 namespace faceter::desktop {
 
 /// A strip a run: its steps from left to right, coloured by task. Where a pixel holds several batches, or a batch several tasks, each task
-/// has its share of the height. Zooms and pans as figures do: wheel, drag, + and -, arrow keys, 0; down to single batches.
+/// has its share of the height. Zooms and pans as figures do: wheel, drag, + and -, Left and Right, 0; down to single batches. A click
+/// chooses a batch, Enter the one in the middle of the strip that Up and Down go to.
 class BatchStrip : public QWidget {
     Q_OBJECT
   public:
@@ -22,11 +23,16 @@ class BatchStrip : public QWidget {
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override { return {240, sizeHint().height()}; }
 
+  Q_SIGNALS:
+    /// A step of a run (id); the first one where a pixel holds several.
+    void batchChosen(const QString& run, qint64 step);
+
   protected:
     void paintEvent(QPaintEvent* event) override;
     void wheelEvent(QWheelEvent* event) override;
     void mousePressEvent(QMouseEvent* event) override;
     void mouseMoveEvent(QMouseEvent* event) override;
+    void mouseReleaseEvent(QMouseEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
     bool event(QEvent* event) override;
 
@@ -39,6 +45,9 @@ class BatchStrip : public QWidget {
     double stepAt(int x) const;
     /// Batches of the steps of a column; two iterators.
     std::pair<std::size_t, std::size_t> batchesAt(const TrainedOrder& order, int x) const;
+    int stripAt(int y) const;
+    void choose(int strip, int x);
+    void goTo(int strip);
     void zoom(double factor, double at);
     void paintStrip(QPainter& painter, int strip) const;
     void paintSteps(QPainter& painter) const;
@@ -47,7 +56,7 @@ class BatchStrip : public QWidget {
     std::vector<Strip> m_strips;
     double m_from = 0, m_to = 1;
     double m_first = 0, m_last = 1;  // the first step of all, and behind the last
-    int m_dragX = 0;
+    int m_dragX = 0, m_pressX = 0, m_current = 0;
 };
 
 }  // namespace faceter::desktop

@@ -5,9 +5,11 @@
 #include <QMenu>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <set>
 
 #include "figure/figure_view.h"
 #include "figure/table_export.h"
+#include "pages/curriculum/batch_examples.h"
 #include "pages/curriculum/batch_strip.h"
 #include "pages/curriculum/tour_ring.h"
 #include "widgets/colour_dot.h"
@@ -34,12 +36,15 @@ CurriculumPage::CurriculumPage(Workspace& workspace)
           {QStringLiteral("curriculum"), tr("Curriculum"), {}, tr("The run whose report is shown"), tr("Reading the runs' curricula…")}),
       m_ring(new TourRing),
       m_strip(new BatchStrip),
-      m_legend(new QWidget) {
+      m_legend(new QWidget),
+      m_examples(new BatchExamples) {
     addView(tr("Tour"), makeTour());
     addView(tr("Difficulty"), makeDifficulty());
     addView(tr("Batches"), makeBatches());
     start();
 }
+
+bool CurriculumPage::isReady() const { return RunPageOf::isReady() && !m_examples->isBusy(); }
 
 QWidget* CurriculumPage::makeCard(const std::string& figure) {
     auto* frame = new QFrame;
@@ -114,8 +119,23 @@ QWidget* CurriculumPage::makeBatches() {
     m_legend->setObjectName(QStringLiteral("curriculumLegend"));
     layout->addWidget(m_strip);
     layout->addWidget(m_legend);
+    layout->addWidget(m_examples);
     layout->addStretch(1);
+    connect(m_strip, &BatchStrip::batchChosen, this, &CurriculumPage::showExamples);
     return scrolled(body);
+}
+
+/// Of a batch that was chosen on the strip.
+void CurriculumPage::showExamples(const QString& id, qint64 step) {
+    if (!workspace().session()) return;
+    for (const CurriculumRun& run : runs()) {
+        if (qs(run.request.run) != id) continue;
+        std::set<std::string> tasks;
+        for (const TrainedBatch& batch : run.order.batches)
+            if (batch.step == step) tasks.insert(run.order.tasks[static_cast<std::size_t>(batch.task)]);
+        const auto folder = workspace().session()->folder() / "runs" / run.request.run;
+        m_examples->ask(qs(folder.string()), qs(run.request.label), step, tasks);
+    }
 }
 
 std::function<CurriculumDataPtr(Store&)> CurriculumPage::question() const {
@@ -136,6 +156,7 @@ void CurriculumPage::fillViews() {
 void CurriculumPage::showBatches() {
     if (m_drawn == sharedRuns()) return;
     m_drawn = sharedRuns();
+    if (m_drawn->empty()) m_examples->clear();
     m_colours = taskColours(runs());
     m_strip->setRuns(sharedRuns(), m_colours);
     showLegend();
@@ -206,6 +227,10 @@ void CurriculumPage::addExports(QMenu* menu) {
         addTableExports(menu->addMenu(qs(table.caption)), this, qs(table.name),
                         [table](TableFormat format) { return QByteArray::fromStdString(export_table(table, format)); });
     }
+    if (view() == View::batches && !m_examples->table().rows.empty())
+        addTableExports(
+            menu->addMenu(tr("Examples of the batch")), this, QStringLiteral("batch_examples"),
+            [table = m_examples->table()](TableFormat format) { return QByteArray::fromStdString(export_table(table, format)); });
     QAction* batches = menu->addAction(tr("Batches as CSV…"), this, [this] {
         askAndSave(this, QStringLiteral("batches.csv"), [this] { return QByteArray::fromStdString(batchesCsv(runs())); });
     });

@@ -6,6 +6,7 @@ class QMenu;
 
 namespace faceter::desktop {
 
+class BatchExamples;
 class BatchStrip;
 class DataTable;
 class FigureView;
@@ -19,6 +20,7 @@ class CurriculumPage : public RunPageOf<CurriculumRun> {
   public:
     enum class View { tour, difficulty, batches };
     explicit CurriculumPage(Workspace& workspace);
+    bool isReady() const override;
     View view() const { return static_cast<View>(viewIndex()); }
     void setView(View view) { setViewIndex(static_cast<int>(view)); }
 
@@ -50,6 +52,7 @@ class CurriculumPage : public RunPageOf<CurriculumRun> {
     Nothing nothing() const override;
     void addExports(QMenu* menu) override;
     void showBatches();
+    void showExamples(const QString& id, qint64 step);
     void showReport(const CurriculumRun* run);
     void showRing(const CurriculumRun& run);
     void showLegend();
@@ -58,6 +61,7 @@ class CurriculumPage : public RunPageOf<CurriculumRun> {
     QWidget* m_ringCard = nullptr;
     BatchStrip* m_strip;
     QWidget* m_legend;
+    BatchExamples* m_examples;
     std::vector<Card> m_cards;
     std::vector<TablePart> m_tables;
     std::map<std::string, int> m_colours;  // of tasks
