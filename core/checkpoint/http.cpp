@@ -90,7 +90,8 @@ struct Transfer {
             from_byte += bytes.size();
             return true;
         }
-        if (response.body.size() + bytes.size() > max_body_bytes) return false;
+        if (response.body.size() + bytes.size() > max_body_bytes)
+            throw data_error("{} answers with more than {} MiB; none of a hub's answers is as long", request.url, max_body_bytes >> 20);
         response.body += bytes;
         return true;
     } catch (...) {

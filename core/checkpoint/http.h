@@ -36,7 +36,8 @@ struct HttpResponse {
 const char* redirect_protocols(std::string_view url);
 
 /// One request over libcurl, which is opened when first needed (programs that fetch nothing start without it). An answer with an error
-/// status and a broken connection are no exceptions; a libcurl that cannot be opened is one (failed), as is whatever on_body throws.
+/// status and a broken connection are no exceptions; a libcurl that cannot be opened is one (failed), as is whatever on_body throws; a
+/// longer body than a response holds is a data error.
 HttpResponse http_request(const HttpRequest& request);
 
 }  // namespace faceter

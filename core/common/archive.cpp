@@ -162,6 +162,7 @@ class Extraction {
         count_folders(type == AE_IFDIR ? path : path.parent_path(), name);
         if (type == AE_IFDIR) return;
         if (!names_.insert(name).second) refuse(fmt::format("has {} twice", faceter::quoted(name)));
+        check_no_folder(name, folders_.contains(name));
         check_number(names_.size() + folders_.size());
         if (!unpack) return count_bytes(static_cast<std::uint64_t>(std::max<la_int64_t>(0, library_.size(entry))));
         make_directories((folder_ / path).parent_path());
@@ -182,8 +183,16 @@ class Extraction {
         if (std::distance(inner.begin(), inner.end()) > deepest)
             refuse(fmt::format("names {}, deeper than {} folders", faceter::quoted(name), deepest));
         fs::path each;
-        for (const fs::path& part : inner) folders_.insert((each /= part).string());
+        for (const fs::path& part : inner) {
+            const std::string folder = (each /= part).string();
+            check_no_folder(folder, names_.contains(folder));
+            folders_.insert(folder);
+        }
         check_number(names_.size() + folders_.size());
+    }
+
+    void check_no_folder(const std::string& name, bool is_both) const {
+        if (is_both) refuse(fmt::format("has {} as a file and as a folder", faceter::quoted(name)));
     }
 
     void check_number(std::size_t number) const {

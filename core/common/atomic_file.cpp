@@ -7,9 +7,10 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
-#include <fstream>
+#include <optional>
 
 #include "common/error.h"
+#include "common/open_file.h"
 
 namespace faceter {
 namespace {
@@ -64,16 +65,12 @@ void write_file_atomic(const fs::path& path, std::string_view content) {
 }
 
 void copy_file_atomic(const fs::path& from, const fs::path& to) {
-    std::ifstream source(from, std::ios::binary);
-    if (!source) throw data_error("{}: cannot open: {}", from.string(), errno_text(errno));
-    AtomicFile file(to);
-    std::string buffer(1 << 20, '\0');
-    do {
-        source.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
-        file.write(buffer.data(), static_cast<std::size_t>(source.gcount()));
-    } while (source);
-    if (!source.eof()) throw data_error("{}: cannot read: {}", from.string(), errno_text(errno));
-    file.commit();
+    std::optional<AtomicFile> file;
+    read_pieces(from, [&](std::string_view piece) {
+        if (!file) file.emplace(to);  // not for a source that cannot be opened
+        file->write(piece);
+    });
+    file->commit();
 }
 
 namespace {

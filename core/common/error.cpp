@@ -9,6 +9,7 @@
 #include <cstring>
 #include <filesystem>
 #include <new>
+#include <system_error>
 
 #include "common/printable.h"
 
@@ -36,6 +37,14 @@ std::string SourcePosition::text() const {
     return column == 0 ? fmt::format("{}:{}", file, line) : fmt::format("{}:{}:{}", file, line, column);
 }
 
+namespace {
+
+std::string output_problem(int error) {
+    return fmt::format("standard output cannot be written: {}; what it holds is not whole", errno_text(error));
+}
+
+}  // namespace
+
 std::pair<ExitCode, std::string> describe_current_exception() {
     try {
         throw;
@@ -44,6 +53,9 @@ std::pair<ExitCode, std::string> describe_current_exception() {
     } catch (const std::filesystem::filesystem_error& error) {
         if (error.path1().empty()) return {ExitCode::data, error.what()};
         return {ExitCode::data, fmt::format("{}: {}", error.path1().string(), errno_text(error.code().value()))};
+    } catch (const std::system_error& error) {  // of fmt::print, which knows no name; what writes files throws Error
+        if (!std::string_view(error.what()).starts_with("cannot write to file")) return {ExitCode::failed, error.what()};
+        return {ExitCode::failed, output_problem(error.code().value())};
     } catch (const std::bad_alloc&) {
         return {ExitCode::out_of_memory, fmt::format("out of memory; {}", lower_for_memory)};
     } catch (const std::exception& error) {
@@ -58,7 +70,7 @@ namespace {
 /// What was printed lies in a buffer until here: a full disk or a closed pipe is only met now.
 void check_output() {
     const int error = std::fflush(stdout) != 0 ? errno : std::ferror(stdout) ? EIO : 0;
-    if (error) throw failure("standard output cannot be written: {}; what it holds is not whole", errno_text(error));
+    if (error) throw failure("{}", output_problem(error));
 }
 
 /// Whoever started us may have closed a standard stream: what is opened next would take its number, and get what is said there. What is

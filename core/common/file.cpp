@@ -59,6 +59,24 @@ int open_to_read(const fs::path& path) {
     return descriptor;
 }
 
+void read_pieces(const fs::path& path, const std::function<void(std::string_view piece)>& take) {
+    struct Opened {
+        int descriptor;
+        ~Opened() { ::close(descriptor); }
+    };
+    const Opened file{open_to_read(path)};
+    std::string buffer(std::size_t{1} << 20, '\0');
+    for (std::size_t filled = buffer.size(); filled == buffer.size();) {
+        ssize_t got = 1;
+        for (filled = 0; filled < buffer.size() && got != 0; filled += static_cast<std::size_t>(got)) {
+            while ((got = ::read(file.descriptor, buffer.data() + filled, buffer.size() - filled)) < 0 && errno == EINTR) {
+            }
+            if (got < 0) throw data_error("{}: cannot read: {}", path.string(), errno_text(errno));
+        }
+        take(std::string_view(buffer).substr(0, filled));
+    }
+}
+
 void set_file_fault_hook(FileFaultHook hook) { fault_hook() = std::move(hook); }
 
 int injected_fault(FileOperation operation, const fs::path& path) { return fault_hook() ? fault_hook()(operation, path) : 0; }

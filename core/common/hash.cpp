@@ -5,13 +5,12 @@
 
 #include <array>
 #include <bit>
-#include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <memory>
 
 #include "common/error.h"
 #include "common/file_hash.h"
+#include "common/open_file.h"
 
 namespace faceter {
 namespace {
@@ -93,20 +92,16 @@ std::uint64_t hash64(std::string_view bytes, std::uint64_t seed) {
 }
 
 std::uint64_t hash64_file(const std::filesystem::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    if (!file) throw data_error("{}: cannot open: {}", path.string(), errno_text(errno));
-    std::string buffer(std::size_t{1} << 20, '\0');  // a multiple of 32: only the last piece has a rest
     XxhLanes lanes(0);
     std::uint64_t total = 0;
-    for (;;) {
-        file.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
-        if (file.bad()) throw data_error("{}: cannot read: {}", path.string(), errno_text(errno));
-        const std::string_view piece(buffer.data(), static_cast<std::size_t>(file.gcount()));
-        const std::size_t whole = piece.size() / 32 * 32;
+    std::string rest;
+    read_pieces(path, [&](std::string_view piece) {
+        const std::size_t whole = piece.size() / 32 * 32;  // all of a piece but the last
         lanes.consume(piece.substr(0, whole));
         total += piece.size();
-        if (piece.size() < buffer.size()) return xxh_finish((total >= 32 ? lanes.merged() : prime5) + total, piece.substr(whole));
-    }
+        rest = piece.substr(whole);
+    });
+    return xxh_finish((total >= 32 ? lanes.merged() : prime5) + total, rest);
 }
 
 Hash128 hash128(std::string_view bytes) { return {hash64(bytes, 0), hash64(bytes, 0x5bd1e995a5a5a5a5)}; }
@@ -133,17 +128,11 @@ std::string sha256_hex(std::string_view bytes) {
 }
 
 std::string sha256_file(const std::filesystem::path& path, const std::function<void(std::uint64_t bytes)>& piece_read) {
-    std::ifstream file(path, std::ios::binary);
-    if (!file) throw data_error("{}: cannot open: {}", path.string(), errno_text(errno));
     Sha256 hash;
-    std::string buffer(std::size_t{1} << 20, '\0');
-    while (file) {
-        file.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
-        if (file.bad()) throw data_error("{}: cannot read: {}", path.string(), errno_text(errno));
-        const auto size = static_cast<std::size_t>(file.gcount());
-        hash.update({buffer.data(), size});
-        if (piece_read && size > 0) piece_read(size);
-    }
+    read_pieces(path, [&](std::string_view piece) {
+        hash.update(piece);
+        if (piece_read && !piece.empty()) piece_read(piece.size());
+    });
     return hash.finish();
 }
 

@@ -1,7 +1,10 @@
 #include "launch/remote.h"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
+#include "common/cancel.h"
 #include "common/error.h"
 #include "common/printable.h"
 #include "common/strings.h"
@@ -13,7 +16,10 @@ namespace {
 
 constexpr int submit_limit_s = 300;
 constexpr int most_failures = 10;
-constexpr int lost_code = 255;  // of ssh, where the connection failed
+constexpr int most_tries = 3;                                                  // to bring the record of runs that were just submitted
+constexpr int lost_code = 255;                                                 // of ssh, where the connection failed
+constexpr int limit_code = 124;                                                // of a command that took too long
+constexpr std::string_view arrived = "faceter: the experiment has arrived\n";  // said there before its runs are made
 
 std::string setting(const Profile& profile, const char* key) { return profile.settings[key].get<std::string>(); }
 
@@ -43,6 +49,12 @@ std::string run_there(const Profile& profile, const std::string& script, std::st
     const CommandResult result = run_command(ssh_command(profile), script, submit_limit_s);
     if (said) *said = result.complaint;
     if (result.code == 0) return result.output;
+    if ((result.code == lost_code || result.code == limit_code) && result.output.starts_with(arrived))
+        throw failure(
+            "{}: the connection was lost when the experiment had arrived there: {}. Its runs may have begun, and would be started twice if "
+            "it "
+            "were submitted again; see there first: faceter list --project {}",
+            setting(profile, "host"), result.complaint.empty() ? "no answer" : result.complaint, shell_word(setting(profile, "folder")));
     if (result.code == lost_code) throw failure("{}: cannot be reached: {}", setting(profile, "host"), result.complaint);
     const bool ours = result.code >= 2 && result.code <= 8;
     throw Error(ours ? static_cast<ExitCode>(result.code) : ExitCode::failed,
@@ -83,18 +95,40 @@ std::string remote_submission(const Profile& profile, const Experiment& experime
         more.insert(more.end(), {"--profile", through});
     std::string script = preparation(profile);
     script += "file=$(mktemp ./submitted-XXXXXX) || exit 5\ncat >\"$file\" " + here_document(experiment.text());
+    script += fmt::format("echo {}\n", shell_word(trim(arrived)));
     script += call(profile, first) + " \"$file\"";
     for (const std::string& argument : more) script += " " + shell_word(argument);
     return script + " </dev/null\ncode=$?\nrm -f \"$file\"\nexit $code\n";
 }
 
+namespace {
+
+/// Of runs that are made there: as their mirrors are the only way to them from here, one connection that breaks is not the last.
+void bring_records(const Project& project, const Profile& profile, const std::vector<std::string>& ids) {
+    for (int tries = 1;; ++tries) try {
+            return RemoteFollower(project, profile, ids).catch_up();
+        } catch (const Error& error) {
+            if (tries == most_tries || stop_requested() != StopRequest::none)
+                throw failure(
+                    "the runs were made, and go on there ({}), but their record did not come: {}. Submitting again would start them twice; "
+                    "see "
+                    "there: faceter list --project {}",
+                    join(ids, ", "), error.what(), shell_word(setting(profile, "folder")));
+            say(stderr, "the record of the runs did not come ({}); trying again in {} s\n", error.what(), tries);
+            std::this_thread::sleep_for(std::chrono::seconds(tries));
+        }
+}
+
+}  // namespace
+
 std::vector<std::string> submit_through_ssh(const Project& project, const Profile& profile, const Experiment& experiment,
                                             const ExperimentOptions& options, const ChosenRuns& chosen) {
-    const std::string output = run_there(profile, remote_submission(profile, experiment, options, chosen));
+    std::string output = run_there(profile, remote_submission(profile, experiment, options, chosen));
+    if (output.starts_with(arrived)) output.erase(0, arrived.size());
     const Json answer = parse_json(output, setting(profile, "host"));
     std::vector<std::string> ids;
     for (const Json& run : json_at<Json>(answer, "runs", "answer")) ids.push_back(json_at<std::string>(run, "id", "answer"));
-    RemoteFollower(project, profile, ids).catch_up();
+    bring_records(project, profile, ids);
     return ids;
 }
 

@@ -7,12 +7,14 @@
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wall"
 #pragma GCC diagnostic ignored "-Wextra"
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <onnx/onnx_pb.h>
 #pragma GCC diagnostic pop
 
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <exception>
 #include <fstream>
 #include <utility>
 
@@ -93,7 +95,7 @@ OnnxPort port_of(const proto::ValueInfoProto& from, const fs::path& file) {
 /// Weights that lie beside the file, one behind another.
 class DataFile {
   public:
-    explicit DataFile(const fs::path& file) : path_(file), out_(file, std::ios::binary | std::ios::trunc) {}
+    explicit DataFile(const fs::path& file) : out_(file, OutputFile::Mode::truncate) {}
     void put(proto::TensorProto& to, const std::string& bytes) {
         to.set_data_location(proto::TensorProto_DataLocation_EXTERNAL);
         const auto say = [&](const char* key, const std::string& value) {
@@ -101,22 +103,54 @@ class DataFile {
             entry.set_key(key);
             entry.set_value(value);
         };
-        say("location", path_.filename().string());
+        say("location", out_.path().filename().string());
         say("offset", std::to_string(offset_));
         say("length", std::to_string(bytes.size()));
-        out_.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+        out_.write(bytes);
         offset_ += bytes.size();
     }
     void close() {
+        out_.sync();
         out_.close();
-        if (!out_) throw failure("{}: cannot be written; is the disk full?", path_.string());
     }
 
   private:
-    fs::path path_;
-    std::ofstream out_;
+    OutputFile out_;
     std::uint64_t offset_ = 0;
 };
+
+/// For protobuf, which no error may go through: it waits until all is over.
+class FileStream : public google::protobuf::io::CopyingOutputStream {
+  public:
+    explicit FileStream(OutputFile& out) : out_(out) {}
+    bool Write(const void* bytes, int size) override {
+        try {
+            out_.write({static_cast<const char*>(bytes), static_cast<std::size_t>(size)});
+            return true;
+        } catch (const Error&) {
+            problem_ = std::current_exception();
+            return false;
+        }
+    }
+    void check() const {
+        if (problem_) std::rethrow_exception(problem_);
+    }
+
+  private:
+    OutputFile& out_;
+    std::exception_ptr problem_;
+};
+
+void write_message(const fs::path& file, const proto::ModelProto& model) {
+    OutputFile out(file, OutputFile::Mode::truncate);
+    FileStream stream(out);
+    google::protobuf::io::CopyingOutputStreamAdaptor buffered(&stream, 1 << 20);
+    const bool written = model.SerializeToZeroCopyStream(&buffered) && buffered.Flush();
+    stream.check();
+    if (!written) throw failure("{}: cannot be written as an ONNX file", file.string());
+    out.sync();
+    out.close();
+}
 
 /// Where a weight that lies beside the file stands, and how long it is.
 std::string read_beside(const proto::TensorProto& from, const fs::path& file) {
@@ -192,8 +226,7 @@ void write_onnx(const fs::path& file, const OnnxGraph& graph, std::uint64_t larg
         beside&& weight.bytes.size() >= smallest_beside ? beside->put(own, weight.bytes) : own.set_raw_data(weight.bytes);
     }
     if (beside) beside->close();
-    std::ofstream out(file, std::ios::binary | std::ios::trunc);
-    if (!model.SerializeToOstream(&out) || !out.flush()) throw failure("{}: cannot be written; is the disk full?", file.string());
+    write_message(file, model);
 }
 
 OnnxGraph read_onnx(const fs::path& file) {

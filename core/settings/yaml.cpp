@@ -6,6 +6,7 @@
 
 #include <map>
 #include <sstream>
+#include <unordered_set>
 
 #include "common/file.h"
 #include "common/strings.h"
@@ -58,7 +59,8 @@ class TreeBuilder : public YAML::EventHandler {
     struct Level {
         YamlNode node;
         YAML::anchor_t anchor = YAML::NullAnchor;
-        std::optional<YamlNode> key;  ///< map: read, its value not yet
+        std::optional<YamlNode> key;           ///< map: read, its value not yet
+        std::unordered_set<std::string> keys;  ///< map: so that a hundred thousand are not compared each with each
     };
 
     static Error error(const YamlNode& at, std::string_view what) { return settings_error("{}: {}", at.position().text(), what); }
@@ -78,7 +80,7 @@ class TreeBuilder : public YAML::EventHandler {
     }
 
     void open(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, YamlNode::Kind kind) {
-        Level level{node(mark, kind), anchor, std::nullopt};
+        Level level{node(mark, kind), anchor, std::nullopt, {}};
         check_tag(tag, level.node);
         if (static_cast<int>(stack_.size()) >= limits_.depth)
             throw error(level.node, fmt::format("nested deeper than {} levels", limits_.depth));
@@ -118,9 +120,9 @@ class TreeBuilder : public YAML::EventHandler {
 
     static void take_key(Level& parent, YamlNode key) {
         if (key.kind != YamlNode::Kind::scalar) throw error(key, "a key must be plain text");
-        if (const auto* first = parent.node.entry(key.text))
+        if (!parent.keys.insert(key.text).second)
             throw error(key, fmt::format("setting {} stands twice in the same map (first in line {}); remove one",
-                                         faceter::quoted(key.text), first->line));
+                                         faceter::quoted(key.text), parent.node.entry(key.text)->line));
         parent.key = std::move(key);
     }
 

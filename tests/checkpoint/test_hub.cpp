@@ -267,6 +267,11 @@ class TestHub : public QObject {
         EXPECT_ERROR(fetch(), "sends more of model.safetensors than the 300000 bytes that it announced");
         QVERIFY(fs::file_size(incomplete()) <= SmallHub::weights().size());
     }
+    void an_answer_without_end_is_refused_and_not_asked_for_again() {
+        hub_->answer_first = std::vector<ServerAnswer>(3, ServerAnswer{200, {}, std::string(std::size_t{17} << 20, ' ')});
+        EXPECT_ERROR(fetch(), "/api/models/org/name/revision/main answers with more than 16 MiB");
+        QCOMPARE(count("/api/"), std::size_t{1});
+    }
     void an_endpoint_without_its_scheme_is_refused_before_anything_is_sent() {
         settings_.token = "hf_secret";
         settings_.endpoint = settings_.endpoint.substr(std::string("http://").size());

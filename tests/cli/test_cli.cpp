@@ -288,7 +288,7 @@ class TestCli : public QObject {
             process.start(QStringLiteral(FACETER_BINARY_DIR "/bin/faceter"), arguments);
             process.waitForFinished(120'000);
             QCOMPARE(process.exitCode(), 5);
-            HAS(process.readAllStandardError().toStdString(), "No space left");
+            HAS(process.readAllStandardError().toStdString(), "standard output cannot be written: No space left");
         }
     }
     void a_closed_or_full_standard_error_changes_no_exit_code() {

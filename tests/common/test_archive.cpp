@@ -119,6 +119,10 @@ class TestArchive : public QObject {
     void one_name_stands_once() {
         write_tar(file_, {{"a", "one"}, {"a", "two"}});
         refuses("twice");
+        write_tar(file_, {{"b/a"}, {"b/a/c"}});
+        refuses("has 'b/a' as a file and as a folder");
+        write_tar(file_, {{"b/a/c"}, {"b/a"}});
+        refuses("has 'b/a' as a file and as a folder");
     }
     void a_bomb_is_refused_before_it_is_unpacked() {
         write_tar(file_, {{"zeros", std::string(3 << 20, '\0')}});

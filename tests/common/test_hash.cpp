@@ -1,5 +1,7 @@
 #include "common/hash.h"
 
+#include <sys/stat.h>
+
 #include "common/file.h"
 #include "common/file_hash.h"
 #include "common/random.h"
@@ -28,7 +30,9 @@ class TestHash : public QObject {
     }
     void what_cannot_be_read_has_no_hash() {
         const TemporaryDirectory folder;  // opens as a file does, and is none
-        EXPECT_ERROR(sha256_file(folder.path()), "cannot read");
+        const fs::path pipe = folder.path() / "pipe";
+        QCOMPARE(::mkfifo(pipe.c_str(), 0600), 0);  // that nobody writes into
+        for (const fs::path& none : {folder.path(), pipe}) EXPECT_ERROR(sha256_file(none), "is not a file that can be read");
         EXPECT_ERROR(sha256_file(folder.path() / "nothing"), "cannot open");
         write_file_atomic(folder.path() / "three", std::string(std::size_t{3} << 20, 'x'));
         std::vector<std::uint64_t> pieces;

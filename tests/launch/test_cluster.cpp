@@ -303,6 +303,23 @@ class TestCluster : public QObject {
         QVERIFY(has(sent("jobs: 3\ndevices: 2\n"), "'--jobs' '3' '--devices' '2' '" + run.info().id + "'"));
         QVERIFY(!has(sent("profile: gpu\n"), "--jobs"));  // a job array there
     }
+    void a_connection_that_breaks_after_a_submission_does_not_ask_for_another() {
+        const TemporaryDirectory here;
+        const Project project(here.path(), true);
+        const Experiment experiment = parse_sample();
+        const FakePrograms programs;
+        const std::string once = "cat > /dev/null\n[ -e '" + (here.path() / "made").string() + "' ] && exit 255\n";
+        programs.answers("ssh", once + "echo 'faceter: the experiment has arrived'; echo 'Connection reset' >&2; exit 255");
+        EXPECT_ERROR(submit_experiment(project, ssh(), experiment, {}), "box: the connection was lost when the experiment had arrived",
+                     "Connection reset", "faceter list --project '/data/p'");
+        programs.answers("ssh", "cat > /dev/null; echo 'Connection reset' >&2; exit 255");
+        EXPECT_ERROR(submit_experiment(project, ssh(), experiment, {}), "box: cannot be reached: Connection reset");
+        programs.answers("ssh", once + "touch '" + (here.path() / "made").string() +
+                                    "'; echo 'faceter: the experiment has arrived'; echo '{\"runs\": [{\"id\": \"quick-1\"}]}'");
+        EXPECT_ERROR(submit_experiment(project, ssh(), experiment, {}), "the runs were made, and go on there (quick-1)",
+                     "would start them twice");
+        QVERIFY(project.run_ids().empty());
+    }
     void a_mirror_takes_what_the_feed_sends_and_refuses_the_rest() {
         const TemporaryDirectory there, here;
         const RunDirectory run = sample_run(there.path());

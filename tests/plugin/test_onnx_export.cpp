@@ -1,7 +1,9 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <QScopeGuard>
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <set>
 
@@ -233,6 +235,17 @@ class TestOnnxExport : public QObject {
         for (std::size_t i = 0; i < graph.weights.size(); ++i) QVERIFY(again.weights[i].bytes == graph.weights[i].bytes);
         fs::resize_file(out.path() / "model.onnx_data", 100);
         EXPECT_ERROR(read_onnx(file), "ends behind the end of model.onnx_data");
+    }
+    void a_disk_that_is_full_is_named_with_its_file() {
+        const OnnxGraph graph = encoder_graph(ModelFolder::open(shared_folder() / "fixtures/bert"), OnnxForm::float32);
+        const auto restore = qScopeGuard([] { set_file_fault_hook(nullptr); });
+        for (const char* name : {"model.onnx", "model.onnx_data"}) {
+            const TemporaryDirectory out;
+            set_file_fault_hook([name](FileOperation operation, const fs::path& path) {
+                return operation == FileOperation::write && path.filename() == name ? ENOSPC : 0;
+            });
+            EXPECT_ERROR(write_onnx(out.path() / "model.onnx", graph, 1000), std::string(name) + ": cannot write: No space left on device");
+        }
     }
     void a_file_that_is_no_graph_is_refused() {
         const TemporaryDirectory out;

@@ -13,6 +13,12 @@ Json value_of(const std::string& text) { return yaml_to_json(parse_yaml("x: " + 
 class TestYaml : public QObject {
     Q_OBJECT
   private Q_SLOTS:
+    void a_key_that_stands_twice_is_found_among_thousands() {
+        std::string text;
+        for (int i = 0; i < 30'000; ++i) text += fmt::format("k{}: 1\n", i);
+        QCOMPARE(parse_yaml(text, "f.yaml").entries.size(), std::size_t{30'000});
+        EXPECT_ERROR(parse_yaml(text + "k7: 2\n", "f.yaml"), "f.yaml:30001:1", "'k7' stands twice", "first in line 8");
+    }
     void every_value_knows_its_line_and_column() {
         const YamlNode root = parse_yaml("a: 1\nb:\n  - c: x\n    d: [2, 3]\n", "t.yaml");
         const YamlNode* list = root.find("b");
