@@ -1,6 +1,7 @@
 #include <QProcess>
 #include <fstream>
 
+#include "common/file.h"
 #include "support/checkout.h"
 #include "support/test.h"
 
