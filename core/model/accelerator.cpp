@@ -62,17 +62,36 @@ void keep_orders() {
     c10::WarningUtils::set_warning_handler(&handler);
 }
 
+/// Why a driver shows no GPU: in its own words, and whether it is older than the CUDA that is there needs. It ends with what to do.
+std::string without_gpu(void* driver) {
+    const auto start = reinterpret_cast<int (*)(unsigned)>(::dlsym(driver, "cuInit"));
+    const auto text_of = reinterpret_cast<int (*)(int, const char**)>(::dlsym(driver, "cuGetErrorString"));
+    const auto served_by = reinterpret_cast<int (*)(int*)>(::dlsym(driver, "cuDriverGetVersion"));
+    const auto needed_by = reinterpret_cast<int (*)(int*)>(::dlsym(RTLD_DEFAULT, "cudaRuntimeGetVersion"));
+    const auto name = [](int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); };
+    int served = 0, needed = 0;
+    if (served_by && needed_by && served_by(&served) == 0 && needed_by(&needed) == 0 && served / 1000 < needed / 1000)
+        return fmt::format("the NVIDIA driver serves CUDA {}, and libtorch here is of CUDA {}; update the driver", name(served),
+                           name(needed));
+    const char* text = nullptr;
+    const int code = start ? start(0) : 0;
+    const bool told = code != 0 && text_of && text_of(code, &text) == 0 && text;
+    return fmt::format("the NVIDIA driver shows no GPU{}; look at nvidia-smi and CUDA_VISIBLE_DEVICES",
+                       told ? fmt::format(" ({})", text) : "");
+}
+
 /// Opens what CUDA needs, once; what is missing otherwise, and what to do.
 const std::optional<std::string>& why_no_cuda() {
     static const auto problem = []() -> std::optional<std::string> {
-        if (!::dlopen("libcuda.so.1", RTLD_LAZY)) return "there is no NVIDIA driver here (libcuda.so.1)";
+        void* driver = ::dlopen("libcuda.so.1", RTLD_LAZY);
+        if (!driver) return "there is no NVIDIA driver here (libcuda.so.1)";
         const fs::path file = torch_cuda_file();
         if (!fs::exists(file))
             return file.string() + " is missing; run packaging/setup.sh --cuda, or give the bundle a torch with CUDA (--torch DIR)";
         ::setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", 0);  // of keep_orders(), read as it opens
         if (!::dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL))
             return file.string() + " cannot be loaded: " + ::dlerror();  // operators register as it opens
-        if (at::accelerator::deviceCount() < 1) return "the NVIDIA driver shows no GPU; look at nvidia-smi and CUDA_VISIBLE_DEVICES";
+        if (at::accelerator::deviceCount() < 1) return without_gpu(driver);
         return std::nullopt;
     }();
     return problem;

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <future>
 #include <set>
 #include <thread>
 #include <torch/csrc/distributed/c10d/FileStore.hpp>
@@ -254,24 +255,55 @@ class GlooGroup final : public ProcessGroup {
         throw lost(verdict(place, patience, problem));
     }
 
-    /// Who is to blame for a collective that failed: a rank that said why it went, else one that does not say that it is alive.
-    std::string verdict(const std::string& collective, Patience patience, const std::string& problem) {
-        std::vector<int> missing;
-        for (int r = 0; r < size_; ++r)
-            if (r != rank_) missing.push_back(r);
+    /// What the store knows of the others, once one of them is missed.
+    struct Inquiry {
+        std::string failed;        ///< of one that said why it went; empty: none did
+        std::vector<int> missing;  ///< those that do not say that they are alive
+    };
+
+    static std::vector<int> others_than(int rank, int size) {
+        std::vector<int> others;
+        for (int r = 0; r < size; ++r)
+            if (r != rank) others.push_back(r);
+        return others;
+    }
+
+    /// Tells the others that this rank is alive, and asks for them as long as some do not say so.
+    static Inquiry inquire_of(c10d::Store& store, int rank, int size) {
+        Inquiry found{"", others_than(rank, size)};
+        std::vector<int>& missing = found.missing;
         try {
-            store_->set(fmt::format("alive/{}", rank_), std::vector<std::uint8_t>{1});
-            close();  // those that wait for this rank are to come to their verdict now
+            store.set(fmt::format("alive/{}", rank), std::vector<std::uint8_t>{1});
             const auto deadline = Clock::now() + verdict_grace;
             for (; !missing.empty() && Clock::now() < deadline; std::this_thread::sleep_for(poll_interval)) {
                 for (const int r : missing)
-                    if (store_->check({fmt::format("failed/{}", r)}))
-                        return fmt::format("rank {} of {} failed: {}", r, size_, store_->get_to_str(fmt::format("failed/{}", r)));
-                std::erase_if(missing, [&](int r) { return store_->check({fmt::format("alive/{}", r)}); });
+                    if (store.check({fmt::format("failed/{}", r)})) {
+                        found.failed = fmt::format("rank {} of {} failed: {}", r, size, store.get_to_str(fmt::format("failed/{}", r)));
+                        return found;
+                    }
+                std::erase_if(missing, [&](int r) { return store.check({fmt::format("alive/{}", r)}); });
             }
         } catch (const std::exception&) {  // the store is gone, and with it rank 0; perhaps because it has come to its own verdict
             if (std::find(missing.begin(), missing.end(), 0) != missing.end()) missing = {0};
         }
+        return found;
+    }
+
+    /// On a thread of its own: where the network to rank 0 is cut, the store's calls return after a quarter of an hour, whatever their time
+    /// limit.
+    Inquiry inquire() {
+        std::packaged_task<Inquiry()> task([store = store_, rank = rank_, size = size_] { return inquire_of(*store, rank, size); });
+        std::future<Inquiry> answer = task.get_future();
+        std::thread(std::move(task)).detach();
+        close();  // those that wait for this rank are to come to their verdict now
+        if (answer.wait_for(verdict_grace + reading_time) == std::future_status::ready) return answer.get();
+        return {"", rank_ == 0 ? others_than(0, size_) : std::vector<int>{0}};
+    }
+
+    /// Who is to blame for a collective that failed: a rank that said why it went, else one that does not say that it is alive.
+    std::string verdict(const std::string& collective, Patience patience, const std::string& problem) {
+        const auto [failed, missing] = inquire();
+        if (!failed.empty()) return failed;
         const std::string place = collective + ": " + problem;
         if (missing.empty()) return fmt::format("rank {} of {} lost its connection to others that are alive ({})", rank_, size_, place);
         const bool late = problem.find("imed out") != std::string::npos;

@@ -14,6 +14,7 @@
 #include "record/run_directory.h"
 #include "support/checkout.h"
 #include "support/test.h"
+#include "two_hosts.h"
 
 using namespace faceter;
 using namespace faceter::testing;
@@ -25,9 +26,10 @@ tasks:
   facts: {type: retrieval, train: [{name: facts, source: file, path: facts.jsonl}]}
 variants:
   V: {method: instruction}
-training: {batch_size: 16, steps: 3, checkpoint_every_steps: 0, evaluate_every_steps: 2}
 evaluation: {baseline: false, datasets: [{path: sts, name: similar}]}
 )";
+
+constexpr const char* short_training = "{batch_size: 16, steps: 3, checkpoint_every_steps: 0, evaluate_every_steps: 2}";
 
 /// More scored pairs than one rank would embed alone.
 constexpr int scored_pairs = 60;
@@ -50,14 +52,16 @@ void write_data(const fs::path& folder) {
                << "\n";
 }
 
-Experiment experiment_in(const fs::path& project, const std::string& fixture, const std::string& head) {
-    const std::string text =
-        "name: one\nthreads: 1\n" + head + "model: " + (shared_folder() / "fixtures" / fixture).string() + experiment_text;
+Experiment experiment_in(const fs::path& project, const std::string& fixture, const std::string& head,
+                         const std::string& training = short_training) {
+    const std::string text = "name: one\nthreads: 1\n" + head + "model: " + (shared_folder() / "fixtures" / fixture).string() +
+                             experiment_text + "training: " + training + "\n";
     return Experiment::parse(text, project / "m.yaml", Catalogue::load({FACETER_BINARY_DIR "/lib/faceter/plugins"}));
 }
 
-RunDirectory run_in(const fs::path& project, const std::string& fixture, const std::string& head) {
-    const Experiment experiment = experiment_in(project, fixture, head);
+RunDirectory run_in(const fs::path& project, const std::string& fixture, const std::string& head,
+                    const std::string& training = short_training) {
+    const Experiment experiment = experiment_in(project, fixture, head, training);
     return RunDirectory::create(project, experiment, experiment.runs().front(), false);
 }
 
@@ -72,6 +76,15 @@ bool works(const RunDirectory& run, QByteArray& output) {
     const bool ended = worker.waitForFinished(hang_ms);
     output = worker.readAll();
     return ended && worker.exitCode() == 0;
+}
+
+/// The events of that type in the first rank's record of an attempt; none where there is no such record yet.
+std::vector<Json> events_of(const RunDirectory& run, int attempt, const std::string& type) {
+    std::vector<Json> found;
+    if (!fs::exists(run.attempt_journal(attempt))) return found;
+    for (const JournalEvent& event : read_journal(run.attempt_journal(attempt)).events)
+        if (event.type == type) found.push_back(event.fields);
+    return found;
 }
 
 /// Whether so many workers, each with a pretend device of its own, end well with a run.
@@ -202,6 +215,40 @@ class TestPretendPrograms : public QObject {
         }
         qInfo("%.4f in float32, %.4f in bfloat16", score[0], score[1]);
         QVERIFY(std::abs(score[0] - score[1]) < 10);
+    }
+
+    /// A cable that is out tells nobody: each rank gives up by its time limit, names the other, and both go on from the last checkpoint.
+    void two_hosts_lose_each_other_and_go_on() {
+        NEED_SHARED();
+        const TwoHosts hosts;
+        if (!hosts.problem().isEmpty()) QSKIP(hosts.problem().constData());
+        const TemporaryDirectory project;
+        write_data(project.path());
+        const RunDirectory run =
+            run_in(project.path(), "bert", "", "{batch_size: 8, steps: 2000, checkpoint_every_steps: 1, rank_timeout_s: 30}");
+        const auto start = [&](QProcess(&ranks)[2]) {
+            for (const int rank : {0, 1})
+                hosts.start(ranks[rank], rank, {{"LD_PRELOAD", FACETER_BINARY_DIR "/lib/libfaceter-pretend.so"}},
+                            {FACETER_BINARY_DIR "/bin/faceter-worker", "run", QString::fromStdString(run.folder().string())});
+        };
+        QProcess first[2];
+        start(first);
+        QVERIFY2(QTest::qWaitFor([&] { return !events_of(run, 1, "checkpoint").empty(); }, hang_ms), first[0].readAll());
+        hosts.connect(false);
+        for (const int rank : {0, 1}) {
+            QVERIFY(first[rank].waitForFinished(hang_ms));  // a store's call by itself would wait for a quarter of an hour
+            const QByteArray output = first[rank].readAll(), other = "rank " + QByteArray::number(1 - rank) + " of 2";
+            QVERIFY2(first[rank].exitCode() == 8 && output.contains(other), output);
+        }
+        hosts.connect(true);
+        QProcess second[2];
+        start(second);
+        QVERIFY2(QTest::qWaitFor([&] { return !events_of(run, 2, "step").empty(); }, hang_ms), second[0].readAll());
+        run.request("stop");
+        for (QProcess& rank : second) QVERIFY2(rank.waitForFinished(hang_ms) && rank.exitCode() == 6, rank.readAll());
+        const int went_on_from = events_of(run, 2, "attempt_started").front().at("from_step").get<int>();
+        QVERIFY(went_on_from >= 1);
+        QCOMPARE(events_of(run, 2, "step").front().at("step").get<int>(), went_on_from + 1);
     }
 
     /// Each embeds its share of the texts. Scores are percent.

@@ -8,6 +8,7 @@
 #include "support/ranks.h"
 #include "train/memory_forecast.h"
 #include "train/rendezvous.h"
+#include "two_hosts.h"
 #include "watched.h"
 
 using namespace faceter;
@@ -83,55 +84,6 @@ std::vector<std::string_view> positives(const TrainingSet& set) {
     for (const Example& one : set.examples) texts.push_back(set.texts[one.positive]);
     return texts;
 }
-
-/// Two network namespaces with a cable between them: hosts that reach each other, at 10.77.0.1 and 10.77.0.2, and nothing else. Root alone
-/// can make them.
-class TwoHosts {
-  public:
-    TwoHosts() {
-        problem_ =
-            run("set -e\n"
-                "ip netns add $1\nip netns add $2\n"
-                "ip link add left netns $1 type veth peer name right netns $2\n"
-                "ip -n $1 addr add 10.77.0.1/24 dev left\nip -n $2 addr add 10.77.0.2/24 dev right\n"
-                "for host in $1 $2; do ip -n $host link set lo up; done\n"
-                "ip -n $1 link set left up\nip -n $2 link set right up\n");
-    }
-    ~TwoHosts() { run("ip netns del $1; ip netns del $2"); }
-    TwoHosts(const TwoHosts&) = delete;
-    TwoHosts& operator=(const TwoHosts&) = delete;
-
-    /// Why there are none; empty: there are.
-    const QByteArray& problem() const { return problem_; }
-    /// The other ranks are met at the first host's address.
-    void start(QProcess& process, int rank, const QString& job) const {
-        QProcessEnvironment variables = QProcessEnvironment::systemEnvironment();
-        variables.remove("GLOO_SOCKET_IFNAME");
-        const std::pair<const char*, QString> settings[] = {{"RANK", QString::number(rank)},
-                                                            {"WORLD_SIZE", "2"},
-                                                            {"LOCAL_RANK", "0"},
-                                                            {"MASTER_ADDR", "10.77.0.1"},
-                                                            {"MASTER_PORT", "29500"},
-                                                            {"OMP_NUM_THREADS", "1"},
-                                                            {job_variable, job},
-                                                            {"FACETER_PRETEND_INTERFACE", rank == 0 ? "left" : "right"}};
-        for (const auto& [name, value] : settings) variables.insert(name, value);
-        process.setProcessEnvironment(variables);
-        process.setProcessChannelMode(QProcess::MergedChannels);
-        process.start("ip", {"netns", "exec", name(rank), QCoreApplication::applicationFilePath(), "as_pretend_rank"});
-    }
-
-  private:
-    static QString name(int rank) { return QString("faceter-%1-%2").arg(QCoreApplication::applicationPid()).arg(rank); }
-    static QByteArray run(const QString& script) {
-        QProcess shell;
-        shell.setProcessChannelMode(QProcess::MergedChannels);
-        shell.start("sh", {"-c", script, "sh", name(0), name(1)});
-        if (!shell.waitForFinished(hang_ms)) return "sh does not answer";
-        return shell.exitCode() == 0 ? QByteArray() : "ip: " + shell.readAll();
-    }
-    QByteArray problem_;
-};
 
 }  // namespace
 
@@ -389,7 +341,9 @@ class TestPretendRanks : public QObject {
         const Json job = {
             {"method", 0}, {"sharded", true}, {"bucket", usual_bucket_values}, {"file", (folder.path() / "weights").string()}};
         QProcess ranks[2];
-        for (const int rank : {0, 1}) hosts.start(ranks[rank], rank, QString::fromStdString(job.dump()));
+        for (const int rank : {0, 1})
+            hosts.start(ranks[rank], rank, {{job_variable, QString::fromStdString(job.dump())}},
+                        {QCoreApplication::applicationFilePath(), "as_pretend_rank"});
         for (QProcess& process : ranks) {
             QVERIFY(process.waitForFinished(5 * hang_ms));
             QVERIFY2(process.exitStatus() == QProcess::NormalExit && process.exitCode() == 0, process.readAll());

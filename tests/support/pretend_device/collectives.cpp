@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <future>
+#include <thread>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 
@@ -27,7 +29,7 @@ struct UnderWay final : c10d::Work {
 class Collectives final : public c10d::Backend {
   public:
     Collectives(const c10::intrusive_ptr<c10d::Store>& store, int rank, int size, std::chrono::milliseconds limit)
-        : Backend(rank, size), store_(store) {
+        : Backend(rank, size), store_(store), limit_(limit) {
         const auto options = c10d::ProcessGroupGloo::Options::create(limit);
         const char* interface = std::getenv("FACETER_PRETEND_INTERFACE");  // NCCL looks for one itself
         options->devices = {interface ? c10d::ProcessGroupGloo::createDeviceForInterface(interface)
@@ -68,21 +70,29 @@ class Collectives final : public c10d::Backend {
     }
     static at::Tensor aliases_of(const at::Tensor& there) { return Aliases().of(there); }
 
-    /// NCCL hangs, or mixes up memory, where ranks do not call the same in the same order.
+    /// NCCL hangs, or mixes up memory, where ranks do not call the same in the same order. On a thread of its own: a store whose machine is
+    /// cut off does not return in time.
     void agree(const std::string& own) {
-        const auto key = [&](int rank) { return fmt::format("order/{}/{}", count_, rank); };
-        store_->set(key(getRank()), std::vector<std::uint8_t>(own.begin(), own.end()));
-        for (int rank = 0; rank < getSize(); ++rank) {
-            const std::string theirs = store_->get_to_str(key(rank));
-            if (theirs != own)
-                throw std::runtime_error(
-                    fmt::format("collective {} of the devices: rank {} does {}, rank {} does {}", count_, rank, theirs, getRank(), own));
-        }
+        std::packaged_task<std::string()> task([store = store_, own, count = count_, rank = getRank(), size = getSize()] {
+            const auto key = [&](int r) { return fmt::format("order/{}/{}", count, r); };
+            store->set(key(rank), std::vector<std::uint8_t>(own.begin(), own.end()));
+            for (int other = 0; other < size; ++other) {
+                const std::string theirs = store->get_to_str(key(other));
+                if (theirs != own)
+                    return fmt::format("collective {} of the devices: rank {} does {}, rank {} does {}", count, other, theirs, rank, own);
+            }
+            return std::string();
+        });
+        std::future<std::string> problem = task.get_future();
+        std::thread(std::move(task)).detach();
+        if (problem.wait_for(limit_) != std::future_status::ready) throw std::runtime_error("Timed out: the others do not answer");
+        if (const std::string found = problem.get(); !found.empty()) throw std::runtime_error(found);
         ++count_;
     }
 
     c10::intrusive_ptr<c10d::Store> store_;
     c10::intrusive_ptr<c10d::ProcessGroupGloo> gloo_;
+    std::chrono::milliseconds limit_;
     std::int64_t count_ = 0;
 };
 
