@@ -70,6 +70,16 @@ std::string roff_options(const Json& tree) {
     return text;
 }
 
+/// Text of Markdown: what looks like a tag or like emphasis stays as it is written.
+std::string markdown(std::string_view text) {
+    std::string escaped;
+    for (const char c : text) {
+        if (c == '<' || c == '*' || c == '\\') escaped += '\\';
+        escaped += c;
+    }
+    return escaped;
+}
+
 /// The examples and what stands below them, as they are typed.
 std::string roff_footer(const Json& tree) {
     const std::string footer(trim(tree.at("footer").get<std::string>()));
@@ -153,10 +163,11 @@ std::string markdown_reference(const Json& tree) {
     std::string text = "# Commands\n\nWhat `faceter COMMAND --help` says, on one page.\n";
     for (const ReferenceCommand& command : all_commands(tree)) {
         if (command.path.empty()) continue;
-        text += fmt::format("\n## faceter {}\n\n{}.\n", command.path, command.tree.at("summary").get<std::string>());
+        text += fmt::format("\n## faceter {}\n\n{}.\n", command.path, markdown(command.tree.at("summary").get<std::string>()));
         if (command.is_group()) continue;
         text += fmt::format("\n    {}\n\n", usage(command));
-        for (const Json& option : command.tree.at("options")) text += fmt::format("- `{}`: {}\n", option_head(option), option_text(option));
+        for (const Json& option : command.tree.at("options"))
+            text += fmt::format("- `{}`: {}\n", option_head(option), markdown(option_text(option)));
         const std::string footer = command.tree.at("footer");
         for (const std::string_view line : split(trim(footer), '\n')) text += line.empty() ? "\n" : fmt::format("\n    {}", line);
         text += "\n";

@@ -11,6 +11,7 @@
 #include <QtGui/QTextObjectInterface>
 #include <QtGui/QTextTable>
 #include <cstdio>
+#include <optional>
 
 #include "svg_figure.h"
 #include "whole_tables.h"
@@ -20,7 +21,7 @@ namespace {
 constexpr int figure_object = QTextFormat::UserObject + 1;
 constexpr int svg_property = 1, width_property = 2, height_property = 3;
 constexpr double pixels_per_inch = 96, margin_mm = 15, footer_px = 26;
-constexpr double figure_scale = 0.6;  // two under one another on a page
+constexpr double figure_scale = 0.6;  // two beside and two under one another on a page
 constexpr int longest_whole_cell = 12;
 
 /// A figure in the text, drawn as vectors.
@@ -61,6 +62,30 @@ void take_figures(QTextDocument& page) {
             cursor.insertText(QString(QChar::ObjectReplacementCharacter), figure);
         }
         cursor.setPosition(cursor.position());
+    }
+}
+
+/// What a block's figures take of a line; nothing where there is anything but figures in it.
+std::optional<double> width_of_figures(const QTextBlock& block) {
+    double width = 0;
+    for (auto part = block.begin(); !part.atEnd(); ++part) {
+        if (part.fragment().text().trimmed().isEmpty()) continue;
+        const QTextCharFormat format = part.fragment().charFormat();
+        if (format.objectType() != figure_object) return std::nullopt;
+        width += figure_scale * format.property(width_property).toDouble() * part.fragment().length();
+    }
+    return width > 0 ? std::optional(width) : std::nullopt;
+}
+
+/// Figures that follow one another share a line where it is wide enough for two.
+void set_figures_side_by_side(QTextDocument& page, double room) {
+    for (QTextBlock block = page.begin(); block.isValid(); block = block.next()) {
+        const std::optional<double> left = width_of_figures(block), right = width_of_figures(block.next());
+        if (!left || !right || *left + *right > room) continue;
+        QTextCursor cursor(block);
+        cursor.movePosition(QTextCursor::EndOfBlock);
+        cursor.deleteChar();  // the end of the paragraph
+        block = cursor.block();
     }
 }
 
@@ -161,6 +186,7 @@ int write_pdf(const QString& in, const QString& out, const QString& title) {
         rule_tables(page.rootFrame());
         take_figures(page);
         changes.endEditBlock();
+        set_figures_side_by_side(page, page.pageSize().width());
     }
     keep_tables_whole(page);
     draw_pages(page, writer, paper);

@@ -103,7 +103,11 @@ void keep_rows_whole(QTextDocument& page, QTextTable* table) {
     }
 }
 
-bool is_figure(const QTextBlock& block) { return block.text().trimmed() == QString(QChar::ObjectReplacementCharacter); }
+/// A figure, or several beside one another.
+bool is_figure(const QTextBlock& block) {
+    const QString text = block.text().trimmed();
+    return !text.isEmpty() && text.count(QChar::ObjectReplacementCharacter) == text.size();
+}
 
 void keep_whole(QTextDocument& page, QTextTable* table) {
     const QRectF box = page.documentLayout()->frameBoundingRect(table);

@@ -14,6 +14,7 @@
 #include "common/strings.h"
 #include "data/folder_layout.h"
 #include "data/sources.h"
+#include "experiment/machine.h"
 
 namespace faceter {
 namespace {
@@ -71,6 +72,18 @@ std::string model_line(const std::string& model) {
     std::error_code error;
     const bool folder = model != "minilm" && fs::is_directory(model, error);
     return yaml(folder ? absolute_path(model).lexically_normal().string() : model);
+}
+
+/// Where editors find what may stand in the file; nothing where the schema is not installed.
+std::string schema_line() {
+    try {
+        std::string address;
+        for (const char c : shared_resource("experiments/experiment.schema.json").string())
+            address += std::string_view(" %#?").find(c) == std::string_view::npos ? std::string(1, c) : fmt::format("%{:02X}", c);
+        return printable("# yaml-language-server: $schema=file://" + address) + "\n";
+    } catch (const Error&) {
+        return "";
+    }
 }
 
 /// Texts of one class belong together: they are no negatives of each other.
@@ -305,7 +318,7 @@ class TableStarter {
     }
 
     std::string experiment() const {
-        return fmt::format(R"(# Made by 'faceter init' of {}: {} rows to train on, {} held out for the scores.
+        return schema_line() + fmt::format(R"(# Made by 'faceter init' of {}: {} rows to train on, {} held out for the scores.
 # faceter check {}    says what it makes;  faceter run {} --project DIR    runs it;  --smoke first, to see every stage in a minute.
 name: {}
 description: {}
@@ -330,9 +343,10 @@ evaluation:
   baseline: true        # the untrained start model is a row of every table
   datasets:
 {})",
-                           printable(survey_.file.filename().string()), trained_, held_out_, typed(options_.output), typed(options_.output),
-                           yaml(name_), yaml("Fine-tuned on " + survey_.file.filename().string()), model_line(options_.model),
-                           length_line(), seeds(), tasks(), variants(), objective_line(roles_.has_labels()), epochs(), datasets());
+                                           printable(survey_.file.filename().string()), trained_, held_out_, typed(options_.output),
+                                           typed(options_.output), yaml(name_), yaml("Fine-tuned on " + survey_.file.filename().string()),
+                                           model_line(options_.model), length_line(), seeds(), tasks(), variants(),
+                                           objective_line(roles_.has_labels()), epochs(), datasets());
     }
 
     const Survey& survey_;
@@ -369,8 +383,10 @@ Starter start_from_folder(const fs::path& folder, const StarterOptions& options)
     Starter starter;
     std::string seeds = "1";
     for (int seed = 2; seed <= options.seeds; ++seed) seeds += fmt::format(", {}", seed);
-    starter.experiment = fmt::format(
-        R"(# Made by 'faceter init' of the folder {}.
+    starter.experiment =
+        schema_line() +
+        fmt::format(
+            R"(# Made by 'faceter init' of the folder {}.
 # faceter check {}    says what it makes;  faceter run {} --project DIR    runs it;  --smoke first, to see every stage in a minute.
 name: {}
 description: {}
@@ -404,10 +420,11 @@ evaluation:
   datasets:
     - {{path: {}}}
 )",
-        printable(path), typed(options.output), typed(options.output), yaml(name), yaml("Fine-tuned on " + folder.string()),
-        model_line(options.model), options.model == "minilm" ? "max_length: 128         # tokens; longer texts are cut\n" : "", seeds, type,
-        asymmetric ? R"({query: "search query: ", document: "search document: "})" : fmt::format("{{text: {}}}", yaml(type + ": ")),
-        yaml(path), objective_line(labelled, type == "sts"), yaml(path));
+            printable(path), typed(options.output), typed(options.output), yaml(name), yaml("Fine-tuned on " + folder.string()),
+            model_line(options.model), options.model == "minilm" ? "max_length: 128         # tokens; longer texts are cut\n" : "", seeds,
+            type,
+            asymmetric ? R"({query: "search query: ", document: "search document: "})" : fmt::format("{{text: {}}}", yaml(type + ": ")),
+            yaml(path), objective_line(labelled, type == "sts"), yaml(path));
     return starter;
 }
 

@@ -53,6 +53,13 @@ class TestInit : public QObject {
         fs::remove(in("made.yaml"));
     }
 
+    void an_experiment_names_the_schema_for_editors() {
+        put("faq.csv", faq(',', "Question,Answer,Topic\n"));
+        QCOMPARE(start("faq.csv").code, 0);
+        const std::string begin = "# yaml-language-server: $schema=file://";
+        QVERIFY2(made().starts_with(begin), made().c_str());
+        QVERIFY(made().find("experiments/experiment.schema.json\n# Made by 'faceter init'") < 400);
+    }
     void a_text_under_two_labels_is_told() {
         std::string table = "text,label\n";
         for (int i = 0; i < 80; ++i) table += fmt::format("request {} about the printer,{}\n", i, i % 2 ? "office" : "network");

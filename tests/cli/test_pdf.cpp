@@ -60,7 +60,15 @@ class TestPdf : public QObject {
         const std::string pdf = pdf_of("<h2>Figures</h2>" + figure + figure);
         QVERIFY2(pdf.starts_with("%PDF"), pdf.c_str());
         QVERIFY2(pdf.size() < 120'000, std::to_string(pdf.size()).c_str());
-        QCOMPARE(pages_of(pdf), std::size_t{1});  // one under the other
+        QCOMPARE(pages_of(pdf), std::size_t{1});
+    }
+    void figures_stand_two_beside_and_two_under_one_another() {
+        const std::string figure =
+            "<p><img width=\"720\" height=\"420\" src=\"data:image/svg+xml;base64," + base64(figure_of_many_texts()) + "\"></p>\n";
+        const std::string heading = "<h2>Figures</h2>";
+        QCOMPARE(pages_of(pdf_of(heading + figure + figure + figure)), std::size_t{1});
+        QCOMPARE(pages_of(pdf_of(heading + figure + figure + figure + figure)), std::size_t{1});
+        QCOMPARE(pages_of(pdf_of(heading + figure + figure + figure + figure + figure)), std::size_t{2});
     }
     void a_table_that_the_page_would_tear_begins_on_the_next() {
         std::string lines,

@@ -10,10 +10,10 @@ namespace {
 
 const fs::path manual = project / "resources/manual";
 /// In the order in which they are run: the first makes the project that the others use.
-const char* const chapters[] = {"first_steps",  "concepts",      "own_data",           "comparing", "instructions",
-                                "task_experts", "token_routing", "task_adapters",      "gates",     "curricula",
-                                "losses",       "merging",       "serving_and_export", "workbench", "clusters",
-                                "gpus",         "plugins",       "troubleshooting",    "files"};
+const char* const chapters[] = {
+    "first_steps", "concepts",        "own_data", "comparing", "instructions",       "task_experts", "token_routing", "task_adapters",
+    "gates",       "curricula",       "losses",   "merging",   "serving_and_export", "workbench",    "clusters",      "gpus",
+    "plugins",     "troubleshooting", "files",    "commands",  "settings",           "records"};
 
 QString chapter(const QString& name) { return QString::fromStdString(read_file(manual / (name.toStdString() + ".md"))); }
 

@@ -78,6 +78,28 @@ class TestExperiments : public QObject {
         NEED_MINILM();
         VERIFY_CODE(run(binaries / "bin/faceter", {"check", file}), 0);
     }
+    void the_schema_that_editors_read_is_that_of_the_program() {
+        const fs::path schema = project / "experiments/experiment.schema.json";
+        if (!fs::exists(binaries / "bin/faceter")) QSKIP("faceter is not built");
+        const Outcome printed = run(binaries / "bin/faceter", {"schema"}, {{"FACETER_PLUGIN_DIR", ""}});
+        VERIFY_CODE(printed, 0);
+        QVERIFY2(printed.output == QString::fromStdString(read_file(schema)),
+                 qPrintable("faceter schema > " + text(schema) + " writes it anew"));
+    }
+    void every_experiment_names_it_in_its_first_line() {
+        int named = 0;
+        for (const char* folder : {"experiments", "experiments/with_your_data"})
+            for (const auto& entry : fs::directory_iterator(project / folder)) {
+                if (entry.path().extension() != ".yaml") continue;
+                const std::string content = read_file(entry.path()), begin = "# yaml-language-server: $schema=";
+                QVERIFY2(content.starts_with(begin), entry.path().c_str());
+                const std::string schema = content.substr(begin.size(), content.find('\n') - begin.size());
+                QVERIFY2(fs::equivalent(entry.path().parent_path() / schema, project / "experiments/experiment.schema.json"),
+                         entry.path().c_str());
+                ++named;
+            }
+        QVERIFY(named > 20);
+    }
     /// Its paths lead to data of the right form, its model is a small one in place of the paper's.
     void every_recipe_for_own_data_passes_the_check_data() { rows_of_experiments(project / "experiments/with_your_data"); }
     void every_recipe_for_own_data_passes_the_check() {

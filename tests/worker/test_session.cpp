@@ -312,6 +312,15 @@ class TestSession : public QObject {
         QVERIFY(plain.at("vectors").at(0) != instructed.at("vectors").at(0));
         QCOMPARE(session.answer().at("error").at("code").get<std::string>(), std::string("data"));
     }
+    /// The example of `faceter-worker session --help`, in a folder that is no project.
+    void embed_takes_the_start_model_by_its_name_without_a_project() {
+        NEED_MINILM();
+        Session session;
+        session.ask({{"id", 1}, {"method", "embed"}, {"params", {{"model", "minilm"}, {"texts", {"a text"}}}}});
+        const Json answer = session.answer();
+        QVERIFY2(answer.contains("result"), answer.dump().c_str());
+        QCOMPARE(answer.at("result").at("dim").get<int>(), 384);
+    }
 };
 
 FACETER_TEST(TestSession)

@@ -12,7 +12,7 @@ constexpr std::size_t max_texts = 20'000;
 ModelOptions options_of(const Json& params) {
     ModelOptions options;
     options.model = json_at<std::string>(params, "model", "embed");
-    options.project = json_or<std::string>(params, "project", ".", "embed");
+    options.project = json_or<std::string>(params, "project", "", "embed");
     options.task = json_or<std::string>(params, "task", "", "embed");
     if (params.contains("instruction") && !params.at("instruction").is_null())
         options.instruction = json_at<std::string>(params, "instruction", "embed");
