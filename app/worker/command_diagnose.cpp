@@ -79,7 +79,7 @@ void diagnose_model(const RunDirectory& run, const DiagnosedData& data, const st
     diagnosis.add(diagnose_lengths(models, data.evaluation, run.settings()));
     say(stderr, "embed pairs of {} training sets\n", data.training.size());
     diagnosis.add(diagnose_pairs(models, run.settings()));
-    diagnosis.add(diagnose_collapse(models));
+    diagnosis.add(diagnose_collapse(models, run.settings()));
 }
 
 Diagnosis diagnose(const RunDirectory& run, const std::string& device) {

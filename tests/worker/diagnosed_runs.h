@@ -34,10 +34,13 @@ inline std::string document_of(int i, const std::string& task) {
     return fmt::format("the {} is what this text on {} speaks of", subject(i), task);
 }
 
-/// Pair `i` of a task: four words each, of which `shared` are the same.
+/// Pair `i` of a task, of 128 different ones: four words each, of which `shared` are the same.
 inline std::string some_words(int i, int shared, const std::string& front) {
     std::string text = front;
-    for (int j = 0; j < 4; ++j) text += " " + subjects[static_cast<std::size_t>((i * 7 + (j < shared ? j : j + 4)) % 16)];
+    for (int j = 0; j < 4; ++j) {
+        const int place = j < shared ? j : j + 4;
+        text += " " + subjects[static_cast<std::size_t>((i * 7 + place * (2 * (i / 16) + 1)) % 16)];
+    }
     return text;
 }
 

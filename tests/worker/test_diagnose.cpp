@@ -89,7 +89,7 @@ class TestDiagnose : public QObject {
         NEED_SHARED();
         const std::string cosent = "objective: {method: cosent}\n";
         const Json right = diagnosis_of({.name = "scored", .scores = "right", .objective = cosent});
-        QVERIFY2(!alarms_of(right).contains("pair_scores: first, scored-first"), said(right));
+        QVERIFY2(alarms_of(right).empty(), said(right));  // nor of pairs: a quarter of them share a word alone, and their scores say so
         const Json shuffled = diagnosis_of({.name = "dealt", .scores = "shuffled", .objective = cosent});
         QVERIFY2(alarms_of(shuffled).contains("pair_scores: first, dealt-first"), said(shuffled));
         const Json unread = diagnosis_of({.name = "unread", .steps = 2, .scores = "shuffled"});

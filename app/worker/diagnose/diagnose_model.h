@@ -25,6 +25,6 @@ std::vector<Finding> diagnose_lengths(const ModelPair& models, std::span<const E
 /// a loss learns from scores, whether these rise with its cosines.
 std::vector<Finding> diagnose_pairs(const ModelPair& models, const Json& settings);
 /// Whether embeddings crowd together: mean cosine, effective rank of the spectrum, uniformity (Wang and Isola, 2020), against the start.
-std::vector<Finding> diagnose_collapse(const ModelPair& models);
+std::vector<Finding> diagnose_collapse(const ModelPair& models, const Json& settings);
 
 }  // namespace faceter::worker

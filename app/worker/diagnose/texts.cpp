@@ -221,22 +221,35 @@ Spread spread_of(const at::Tensor& rows) {
     return {cosine, rank, std::log(std::max(1e-300, sum / (n * (n - 1))))};
 }
 
-/// Texts that all take on one more direction come nearer to one another and are told apart as before: half the distance is an alarm only
-/// where directions are lost as well.
-bool has_collapsed(const Spread& before, const Spread& now) {
-    const double distance = (1 - now.cosine) / (1 - before.cosine), directions = now.rank / before.rank;
-    return distance < 0.1 || directions < 0.1 || (distance < 0.5 && directions < 2.0 / 3);
+/// A loss that puts texts apart by their cosines. AnglE does so by angles of another kind; a teacher's texts may lie nearer than the start
+/// model's.
+bool spreads_texts(const Json& settings, const std::string& task) {
+    const std::vector<Json> recipes = recipes_of(settings);
+    return std::any_of(recipes.begin(), recipes.end(), [&](const Json& recipe) {
+        const auto method = json_at<std::string>(recipe.at("objective"), "method", "objective");
+        return trains(recipe, task) && (method == "infonce" || method == "gist" || method == "cosent" || method == "triplet");
+    });
 }
 
-Finding collapse_finding(const std::string& task, const Spread& before, const Spread& now) {
-    Finding finding{"collapse", task, FindingState::fine, now.cosine, (1 + before.cosine) / 2, {}, {}, {}, {}};
+/// Texts that all take on one more direction come nearer to one another and are told apart as before: half the distance is an alarm only
+/// where directions are lost as well, and a loss should have spread them.
+bool has_collapsed(const Spread& before, const Spread& now, bool spreads) {
+    const double distance = (1 - now.cosine) / (1 - before.cosine), directions = now.rank / before.rank;
+    return distance < 0.1 || directions < 0.1 || (spreads && distance < 0.5 && directions < 2.0 / 3);
+}
+
+Finding collapse_finding(const std::string& task, const Spread& before, const Spread& now, bool spreads) {
+    const double crowded = 1 - (spreads ? 0.5 : 0.1) * (1 - before.cosine);
+    Finding finding{"collapse", task, FindingState::fine, now.cosine, crowded, {}, {}, {}, {}};
     finding.details = {{"start", before.to_json()}, {"now", now.to_json()}};
-    finding.state = has_collapsed(before, now) ? FindingState::alarm : FindingState::fine;
+    finding.state = has_collapsed(before, now, spreads) ? FindingState::alarm : FindingState::fine;
     finding.says = fmt::format("Mean cosine {:.2f} (start {:.2f}), effective rank {:.0f} ({:.0f}), uniformity {:.2f} ({:.2f}).", now.cosine,
                                before.cosine, now.rank, before.rank, now.uniformity, before.uniformity);
     finding.reason =
-        "Training by contrast spreads texts; where they are twice as near to one another as at the start and a third of the directions is "
-        "lost, or a tenth of either is left, they crowd.";
+        spreads
+            ? "Training by contrast spreads texts; where they are twice as near to one another as at the start and a third of the "
+              "directions is lost, or a tenth of either is left, they crowd."
+            : "This loss need not spread texts; where a tenth is left of their distances at the start, or of the directions, they crowd.";
     finding.advice = "Lower training.learning_rate and the temperature, and see that batches hold more than one kind of text.";
     return finding;
 }
@@ -267,19 +280,21 @@ std::vector<Finding> diagnose_lengths(const ModelPair& models, std::span<const E
     return findings;
 }
 
+/// Pairs that have scores alone need not belong together: a low score says that they do not.
 std::vector<Finding> diagnose_pairs(const ModelPair& models, const Json& settings) {
     const Catalogue catalogue = Catalogue::load(plugin_folders());
     std::vector<Finding> findings;
     for (const TrainingSet& set : models.training) {
         const PairRows rows = rows_of(models.start, set);
-        findings.push_back(pair_finding(set, own_is_nearer(rows)));
-        if (has_scores(set) && learns_from_scores(catalogue, settings, set.task))
-            findings.push_back(score_finding(set, scored_texts(models.start, set, rows)));
+        const bool by_scores = has_scores(set) && learns_from_scores(catalogue, settings, set.task);
+        if (by_scores) findings.push_back(score_finding(set, scored_texts(models.start, set, rows)));
+        if (!by_scores || !set.negatives.empty() || findings.back().state == FindingState::unknown)
+            findings.push_back(pair_finding(set, own_is_nearer(rows)));
     }
     return findings;
 }
 
-std::vector<Finding> diagnose_collapse(const ModelPair& models) {
+std::vector<Finding> diagnose_collapse(const ModelPair& models, const Json& settings) {
     std::map<std::string, std::pair<std::vector<at::Tensor>, std::vector<at::Tensor>>> tasks;
     for (const TrainingSet& set : models.training) {
         const PairRows before = rows_of(models.start, set), now = rows_of(models.now, set);
@@ -288,7 +303,8 @@ std::vector<Finding> diagnose_collapse(const ModelPair& models) {
     }
     std::vector<Finding> findings;
     for (const auto& [task, rows] : tasks)
-        findings.push_back(collapse_finding(task, spread_of(at::cat(rows.first)), spread_of(at::cat(rows.second))));
+        findings.push_back(
+            collapse_finding(task, spread_of(at::cat(rows.first)), spread_of(at::cat(rows.second)), spreads_texts(settings, task)));
     return findings;
 }
 
