@@ -29,6 +29,13 @@ bool is_unwritable(int code) {
            (kind == SQLITE_IOERR && code != SQLITE_IOERR_READ && code != SQLITE_IOERR_SHORT_READ);
 }
 
+/// The project may lie behind a link; the store may not be one, which would write wherever somebody's project leads it.
+fs::path without_links_above(const fs::path& file) {
+    std::error_code error;
+    const fs::path folder = fs::weakly_canonical(file.parent_path(), error);
+    return error ? file : folder / file.filename();
+}
+
 /// The file may have come with somebody's project: what is not ours in it is not run.
 void distrust(sqlite3* handle) {
     for (const int what : {SQLITE_DBCONFIG_ENABLE_TRIGGER, SQLITE_DBCONFIG_ENABLE_VIEW, SQLITE_DBCONFIG_TRUSTED_SCHEMA})
@@ -41,6 +48,7 @@ void distrust(sqlite3* handle) {
 std::string why_closed(const fs::path& file) {
     std::error_code ignored;
     const fs::file_status status = fs::status(file, ignored);
+    if (fs::is_symlink(fs::symlink_status(file, ignored))) return "is a link";
     if (!fs::exists(status)) return "";
     if (!fs::is_regular_file(status)) return "is no file";
     return ::access(file.c_str(), R_OK | W_OK) == 0 ? "" : fmt::format("cannot be opened: {}", errno_text(errno));
@@ -49,8 +57,9 @@ std::string why_closed(const fs::path& file) {
 void set_statement_hook(std::function<void()> hook) { statement_hook() = std::move(hook); }
 
 Database::Database(const fs::path& file) : file_(file) {
-    const std::string name = file.empty() ? ":memory:" : file.string();
-    if (sqlite3_open_v2(name.c_str(), &handle_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr) != SQLITE_OK) {
+    const std::string name = file.empty() ? ":memory:" : without_links_above(file).string();
+    constexpr int how = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW;
+    if (sqlite3_open_v2(name.c_str(), &handle_, how, nullptr) != SQLITE_OK) {
         const std::string why = handle_ ? sqlite3_errmsg(handle_) : "out of memory";
         sqlite3_close(handle_);
         throw Unwritable(fmt::format("{}: cannot open the store: {}", file.string(), why));

@@ -316,6 +316,18 @@ class TestStore : public QObject {
         check("is no file");
         Store::rebuild(project.path());
         QCOMPARE(reference_dump(project.path()), expected);
+        remove_store(project.path());
+        const fs::path elsewhere = project.path() / "elsewhere.sqlite";
+        fs::create_symlink(elsewhere, file);
+        check("is a link");
+        QVERIFY(!fs::exists(elsewhere));
+        Store::rebuild(project.path());
+        QVERIFY(!fs::exists(elsewhere));
+        QCOMPARE(reference_dump(project.path()), expected);
+        const TemporaryDirectory folder;
+        fs::create_directory_symlink(project.path(), folder.path() / "link");  // the project itself may be behind one
+        QVERIFY(!Store(folder.path() / "link").file().empty());
+        QCOMPARE(reference_dump(folder.path() / "link"), expected);
         if (::geteuid() == 0) return;  // may open everything
         fs::permissions(file, fs::perms::none);
         check("cannot be opened: Permission denied");
