@@ -7,7 +7,7 @@ root=$(dirname "$here")
 
 usage() {
     cat <<'TEXT'
-usage: packaging/test.sh [--preset NAME] [--no-warnings] [--campaign | --processors] [CTEST ARGUMENT...]
+usage: packaging/test.sh [--preset NAME] [--no-warnings] [--campaign | --processors | --sanitized] [CTEST ARGUMENT...]
 
 Sets the machine up (packaging/setup.sh), builds everything, runs the tests in parallel and lists what was skipped and why. Sources in
 another form than .clang-format asks for are named, and fail it (packaging/format.sh).
@@ -20,6 +20,8 @@ beside the checkout); they are skipped, and listed, where it is absent.
                   those that compare with other packages (setup.sh --peers), unless FACETER_PEERS names a Python that has them
   --processors    only the tests whose results must not depend on the processor, under each cap of instruction set, library of products
                   and number of threads (packaging/cmake/Folders.cmake lists them; those under avx2 run always)
+  --sanitized     only the readers of files from outside, built by themselves with the address and undefined behaviour sanitizers, on the
+                  seeds of tests/fuzz and changes of them (the preset asan has all tests, and takes hours)
   CTEST ARGUMENT  handed on, such as -R text (only tests whose name has "text") or -L fast
   --help          this text
 TEXT
@@ -35,6 +37,7 @@ while [ $# -gt 0 ]; do
         --no-warnings) no_warnings=1; shift ;;
         --campaign) selection=(); with_peers=(--peers); export FACETER_KILLS=${FACETER_KILLS:-200}; shift ;;
         --processors) selection=(-L 'processors|avx2'); shift ;;
+        --sanitized) preset=readers; selection=(); shift ;;
         --help | -h) usage; exit 0 ;;
         *) break ;;
     esac
