@@ -105,7 +105,9 @@ void add_init_command(Cli& cli) {
         ->required();
     command->add_option("--output", options->output, "the experiment file (default: the source's name with .yaml, here)")
         ->type_name("FILE");
-    command->add_option("--columns", options->columns, "what the columns are: 'query=COLUMN, document=COLUMN', 'text=COLUMN, label=COLUMN'")
+    command
+        ->add_option("--columns", options->columns,
+                     "what the columns are: 'query=COLUMN, document=COLUMN' (and score=COLUMN), 'text=COLUMN, label=COLUMN'")
         ->type_name("ROLES");
     command->add_option("--model", options->model, "start model")->type_name("NAME")->capture_default_str();
     command->add_option("--seeds", options->seeds, "how many")

@@ -149,15 +149,27 @@ Grading grading(const Survey& survey, const SurveyedColumn& column, bool of_a_ki
     return graded ? Grading::by_numbers : Grading::none;
 }
 
-/// What the first column that grades the pairs does to them; empty where none does.
-std::string grading_words(const Survey& survey, const ColumnRoles& roles) {
+/// The first column that grades the pairs; empty where none does.
+std::string grading_column(const Survey& survey, const ColumnRoles& roles) {
     const bool of_a_kind = are_of_a_kind(roles);
     for (const SurveyedColumn& column : survey.columns) {
         if (column.name == roles.query || column.name == roles.document || column.filled * 2 <= survey.rows.size()) continue;
-        const Grading how = grading(survey, column, of_a_kind);
-        if (how != Grading::none) return printable(column.name) + (how == Grading::by_name ? " says" : " may say");
+        if (grading(survey, column, of_a_kind) != Grading::none) return column.name;
     }
     return "";
+}
+
+/// What that column does to them.
+std::string grading_words(const Survey& survey, const ColumnRoles& roles) {
+    const std::string column = grading_column(survey, roles);
+    if (column.empty()) return "";
+    const Grading how = grading(survey, survey.columns[survey.column(column)], are_of_a_kind(roles));
+    return printable(column) + (how == Grading::by_name ? " says" : " may say");
+}
+
+/// Numbers with an order to learn.
+bool column_holds_scores(const Survey& survey, const std::string& column) {
+    return holds_numbers(survey, column) && survey.columns[survey.column(column)].distinct > 1;
 }
 
 void refuse_graded(const Survey& survey, const ColumnRoles& roles) {
@@ -165,11 +177,15 @@ void refuse_graded(const Survey& survey, const ColumnRoles& roles) {
     if (grade_says.empty()) return;
     ColumnRoles pairs = roles;
     pairs.label.clear();  // its text is not chosen yet
+    const std::string column = grading_column(survey, roles);
+    std::string scored;
+    if (column_holds_scores(survey, column) && roles.negatives.empty())
+        scored = fmt::format(". To train on the scores themselves: --columns '{}, score={}'", printable(pairs.words()), printable(column));
     throw data_error(
         "{}: {} how well {} and {} go together, and pairs that are trained on all do. Keep the rows that do and drop the column, or "
         "name "
-        "columns that say otherwise: --columns '{}'",
-        survey.file.string(), grade_says, printable(roles.query), printable(roles.document), printable(pairs.words()));
+        "columns that say otherwise: --columns '{}'{}",
+        survey.file.string(), grade_says, printable(roles.query), printable(roles.document), printable(pairs.words()), scored);
 }
 
 /// As the survey calls the column: names of a table are in small letters there, and people type what stands in their file.
@@ -204,11 +220,12 @@ std::string ColumnRoles::words() const {
     for (const std::string& column : negatives) add("negative", column);
     add("text", text);
     add("label", label);
+    add("score", score);
     return join(words, ", ");
 }
 
 ColumnRoles guess_roles(const Survey& survey) {
-    ColumnRoles roles{named(survey, query_names), named(survey, document_names), negative_columns(survey), "", ""};
+    ColumnRoles roles{named(survey, query_names), named(survey, document_names), negative_columns(survey), "", "", ""};
     roles.label = named(survey, label_names);
     if (!roles.label.empty() && !survey.columns[survey.column(roles.label)].is_label()) roles.label.clear();
     const std::vector<std::string> texts = text_columns(survey);
@@ -236,15 +253,16 @@ ColumnRoles guess_roles(const Survey& survey) {
 ColumnRoles parse_roles(const Survey& survey, std::string_view words) {
     ColumnRoles roles;
     const std::map<std::string, std::string*, std::less<>> places{
-        {"query", &roles.query}, {"document", &roles.document}, {"text", &roles.text}, {"label", &roles.label}};
+        {"query", &roles.query}, {"document", &roles.document}, {"text", &roles.text}, {"label", &roles.label}, {"score", &roles.score}};
     for (const std::string_view word : split(words, ',')) {
         if (trim(word).empty()) continue;
         const std::size_t equals = word.find('=');
         const std::string_view role = trim(word.substr(0, equals));
         const auto place = places.find(role);
         if (equals == std::string_view::npos || (place == places.end() && role != "negative"))
-            throw usage_error("{}: roles of columns are query=, document=, negative=, text= and label=, as in 'text=body, label=topic'",
-                              faceter::quoted(word));
+            throw usage_error(
+                "{}: roles of columns are query=, document=, negative=, text=, label= and score=, as in 'text=body, label=topic'",
+                faceter::quoted(word));
         const std::string column = column_called(survey, std::string(trim(word.substr(equals + 1))));
         if (role == "negative") {
             roles.negatives.push_back(column);
@@ -265,6 +283,12 @@ ColumnRoles parse_roles(const Survey& survey, std::string_view words) {
     if (roles.has_pairs() && (roles.query == roles.document || is_negative(roles.query) || is_negative(roles.document)))
         throw usage_error("{}: one column cannot be two of query, document and negative: each text would be its own answer",
                           faceter::quoted(words));
+    if (roles.has_scores() && (!roles.has_pairs() || roles.has_labels() || !roles.negatives.empty()))
+        throw usage_error("{}: score= is that of a pair: it stands beside query= and document=, without a label or negatives",
+                          faceter::quoted(words));
+    if (roles.has_scores() && !column_holds_scores(survey, roles.score))
+        throw usage_error("{}: column {} is to hold numbers, two different ones at least", faceter::quoted(words),
+                          faceter::quoted(roles.score));
     if (roles.has_pairs() && roles.has_labels() && roles.text != roles.document)
         throw usage_error("{}: with pairs and labels, the labelled text is the document: text={}", faceter::quoted(words), roles.document);
     return roles;

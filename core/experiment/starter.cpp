@@ -95,7 +95,7 @@ const char* objective_line(bool labelled, bool graded = false) {
 
 /// A row with what its roles need.
 struct StarterRow {
-    std::string query, document, label;
+    std::string query, document, label, score;
     std::vector<std::string> negatives;
     bool held_out = false;
 };
@@ -108,7 +108,10 @@ class TableStarter {
     Starter make() {
         choose_rows();
         hold_out();
-        if (roles_.has_pairs()) write_pairs();
+        if (roles_.has_scores())
+            write_scored();
+        else if (roles_.has_pairs())
+            write_pairs();
         if (roles_.has_labels()) write_labels();
         remark();
         starter_.experiment = experiment();
@@ -134,10 +137,10 @@ class TableStarter {
         std::map<std::string, std::size_t> labels;
         std::size_t blank = 0, repeated = 0;
         for (std::size_t i = 0; i < survey_.rows.size(); ++i) {
-            StarterRow row{cell(i, roles_.query), cell(i, document), cell(i, roles_.label), negatives(i)};
-            const bool whole =
-                !row.document.empty() && (!roles_.has_pairs() || !row.query.empty()) && (!roles_.has_labels() || !row.label.empty());
-            const std::uint64_t hash = hash64(row.document);
+            StarterRow row{cell(i, roles_.query), cell(i, document), cell(i, roles_.label), cell(i, roles_.score), negatives(i)};
+            const bool whole = !row.document.empty() && (!roles_.has_pairs() || !row.query.empty()) &&
+                               (!roles_.has_labels() || !row.label.empty()) && (!roles_.has_scores() || !row.score.empty());
+            const std::uint64_t hash = hash64(roles_.has_scores() ? row.query + '\0' + row.document : row.document);
             const bool fresh = whole && seen.emplace(hash, row.label).second;
             if (whole && seen.at(hash) != row.label) disputed.insert(hash);
             blank += !whole;
@@ -216,6 +219,12 @@ class TableStarter {
             return line;
         });
     }
+    /// As the STS tasks of MTEB have them.
+    void write_scored() {
+        write("scored", [](const StarterRow& row) {
+            return Json{{"sentence1", row.query}, {"sentence2", row.document}, {"score", parse_double(row.score).value_or(0)}};
+        });
+    }
     void write_labels() {
         write("labels", [](const StarterRow& row) { return Json{{"text", row.document}, {"label", row.label}}; });
         starter_.files.emplace_back(options_.output.parent_path() / folder() / "labels/dataset.json", "{\"task\": \"classification\"}\n");
@@ -265,7 +274,19 @@ class TableStarter {
     /// A few hundred steps, so that a first answer is there within minutes.
     int epochs() const { return trained_ < 1000 ? 3 : trained_ < 5000 ? 2 : 1; }
 
+    std::string sts_task() const {
+        return fmt::format(R"(  sts:                 # {} and {}, by {}
+    instructions: {{text: "sts: "}}
+    temperature: 0.05
+    batching: homogeneous
+    train:
+      - {{name: scored, path: {}}}
+)",
+                           printable(roles_.query), printable(roles_.document), printable(roles_.score), yaml(folder() + "/scored"));
+    }
+
     std::string tasks() const {
+        if (roles_.has_scores()) return sts_task();
         std::string out;
         if (roles_.has_pairs())
             out += fmt::format(R"(  retrieval:           # from {} to its {}
@@ -299,6 +320,8 @@ class TableStarter {
     }
 
     std::string datasets() const {
+        if (roles_.has_scores())
+            return fmt::format("    - {{name: {}, path: {}, task: sts}}\n", yaml(name_ + " scored"), yaml(folder() + "/scored"));
         std::string out;
         if (roles_.has_pairs())
             out += fmt::format("    - {{name: {}, source: file, format: pairs, path: {}, task: retrieval}}\n", yaml(name_ + " pairs"),
@@ -346,7 +369,7 @@ evaluation:
                                            printable(survey_.file.filename().string()), trained_, held_out_, typed(options_.output),
                                            typed(options_.output), yaml(name_), yaml("Fine-tuned on " + survey_.file.filename().string()),
                                            model_line(options_.model), length_line(), seeds(), tasks(), variants(),
-                                           objective_line(roles_.has_labels()), epochs(), datasets());
+                                           objective_line(roles_.has_labels(), roles_.has_scores()), epochs(), datasets());
     }
 
     const Survey& survey_;

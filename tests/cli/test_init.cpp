@@ -53,6 +53,33 @@ class TestInit : public QObject {
         fs::remove(in("made.yaml"));
     }
 
+    void scores_of_pairs_are_trained_on_where_that_is_asked_for() {
+        std::string table = "sentence1,sentence2,score\n";
+        for (int i = 0; i < 90; ++i) table += fmt::format("the cat {} sat there,a cat {} was there,{}\n", i, i + i % 3, 0.5 * (i % 11));
+        put("judged.csv", table);
+        refuses("judged.csv",
+                {"score says how well", "To train on the scores themselves: --columns 'query=sentence1, document=sentence2, score=score'"});
+        const Outcome outcome = start("judged.csv", {"--columns", "query=sentence1, document=sentence2, score=score"});
+        QVERIFY2(outcome.code == 0, outcome.err.c_str());
+        HAS(made(), "objective: {method: cosent}");
+        HAS(made(), "task: sts}");
+        const std::string held_out = read_file(in("made-data/scored/test.jsonl"));
+        HAS(held_out, "\"score\":");
+        QCOMPARE(std::count(held_out.begin(), held_out.end(), '\n'), std::ptrdiff_t{18});
+        NEED_SHARED();
+        const Outcome checked = check();
+        QVERIFY2(checked.code == 0, checked.err.c_str());
+    }
+    void a_score_stands_beside_a_pair_alone_and_is_a_number() {
+        put("judged.csv", "sentence1,sentence2,score,kind\na,b,1,x\nc,d,2,y\n");
+        for (const char* roles :
+             {"text=sentence1, label=kind, score=score", "query=sentence1, document=sentence2, score=score, negative=kind",
+              "query=sentence1, document=sentence2, score=kind"}) {
+            const Outcome outcome = start("judged.csv", {"--columns", roles});
+            QCOMPARE(outcome.code, 2);
+            HAS(outcome.err, "score");
+        }
+    }
     void an_experiment_names_the_schema_for_editors() {
         put("faq.csv", faq(',', "Question,Answer,Topic\n"));
         QCOMPARE(start("faq.csv").code, 0);
