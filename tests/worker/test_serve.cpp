@@ -168,38 +168,6 @@ class TestServe : public QObject {
         const Json left = {{"inputs", words}, {"truncate", true}, {"truncation_direction", "Left"}};
         QCOMPARE(server_->ask("POST", "/embed", left.dump()).status, 400);  // not another text's vector
     }
-    /// A client that was made of their description of /info demands each of these.
-    void what_text_embeddings_inferences_clients_read_of_a_server_is_there() {
-        const Server server({"--compute", "int8", "--batch-tokens", "512", "--max-waiting", "100"});
-        const Json info = Json::parse(server.ask("GET", "/info").body);
-        QCOMPARE(info.at("model_dtype").get<std::string>(), std::string("int8"));
-        QCOMPARE(info.at("max_batch_tokens").get<int>(), 512);
-        QCOMPARE(info.at("max_concurrent_requests").get<int>(), 100);
-        QCOMPARE(info.at("tokenization_workers").get<int>(), 1);
-        QCOMPARE(info.at("auto_truncate").get<bool>(), false);
-        for (const char* name : {"model_id", "model_type", "max_input_length", "max_client_batch_size", "version"})
-            QVERIFY2(info.contains(name), name);
-    }
-    void text_embeddings_inferences_dashboards_find_their_numbers() {
-        const Server server;
-        server.ask("POST", "/embed", R"({"inputs": "a cat"})");
-        server.ask("POST", "/v1/embeddings", R"({"input": ["a cat", "the dog"]})");
-        server.ask("POST", "/embed", R"({"inputs": []})");
-        server.ask("GET", "/embed");  // nothing was asked for
-        for (const auto& [name, value] : {std::pair(R"(te_request_count{method="single"})", 2.0),
-                                          {R"(te_request_count{method="batch"})", 1.0},
-                                          {R"(te_request_success{method="single"})", 1.0},
-                                          {R"(te_request_success{method="batch"})", 1.0},
-                                          {R"(te_request_failure{err="validation"})", 1.0},
-                                          {"te_embed_count", 3.0},
-                                          {"te_embed_success", 3.0},
-                                          {R"(te_request_duration_bucket{le="1.5e-05"})", 0.0},
-                                          {R"(te_request_duration_bucket{le="+Inf"})", 2.0},
-                                          {"te_request_duration_count", 2.0},
-                                          {"te_queue_size", 0.0}})
-            QVERIFY2(server.metric(name) == value, name);
-        QVERIFY(server.metric("te_request_duration_sum") > 0);
-    }
     void both_kinds_of_clients_get_the_same_vectors_to_the_bit() {
         Json texts = Json::array();
         for (int i = 0; i < 20; ++i) texts.push_back(fmt::format("the dog runs {} times over an old bridge", i));
@@ -385,21 +353,6 @@ class TestServe : public QObject {
         client.send("GET HTTP://localhost/health HTTP/1.1\r\nHost: localhost\r\n\r\n");
         QCOMPARE(client.read().status, 200);
     }
-    /// As some clients send behind a body (RFC 9112, section 2.2).
-    void empty_lines_in_front_of_a_request_are_passed_over() {
-        HttpClient client(server_->port);
-        for (const char* lines : {"\r\n", "\r\n\r\n", ""}) {
-            client.send(lines);
-            client.ask("POST", "/embed", R"({"inputs": "a cat"})");
-            client.send("\r\n");
-            QCOMPARE(client.read().status, 200);
-        }
-        client.send("\r");
-        client.send("\nGET /health HTTP/1.1\r\nHost: localhost\r\n\r\n");
-        QCOMPARE(client.read().status, 200);
-        client.send("\n\r\n\r\n");
-        QCOMPARE(client.read().status, 400);
-    }
     void a_chunked_body_takes_the_room_that_it_may_need_while_it_is_read_alone() {
         const Server large(QStringList{"--max-body", "500000000"});
         QCOMPARE(ask_chunked(large, {{"input", "a cat"}}), 200);
@@ -523,11 +476,6 @@ class TestServe : public QObject {
         QCOMPARE(answer.status, 415);
         QVERIFY2(answer.body.find("Content-Encoding") != std::string::npos, answer.body.c_str());
         QCOMPARE(server_->ask("POST", "/embed", R"({"inputs": "a"})", "Content-Encoding: identity\r\n").status, 200);
-        HttpClient client(server_->port);
-        client.send("POST /embed HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: gzip, chunked\r\n\r\n2\r\n\x1f\x8b\r\n0\r\n\r\n");
-        const HttpAnswer coded = client.read();
-        QCOMPARE(coded.status, 501);
-        QVERIFY2(coded.body.find("Transfer-Encoding") != std::string::npos, coded.body.c_str());
     }
     void a_model_is_told_of_by_its_name() {
         const Json all = Json::parse(server_->ask("GET", "/v1/models").body).at("data");

@@ -7,7 +7,7 @@
 using namespace faceter;
 using namespace faceter::testing;
 
-/// How many clients the embedding server has room for, and clients that end their side.
+/// How many clients the embedding server has room for, clients that end their side, and what some send around a request.
 class TestServeClients : public QObject {
     Q_OBJECT
     std::unique_ptr<Server> server_;
@@ -77,6 +77,28 @@ class TestServeClients : public QObject {
             QCOMPARE(answer.body, wanted);
         }
         QVERIFY(client.is_closed_by_server());
+    }
+    /// As some clients send behind a body (RFC 9112, section 2.2).
+    void empty_lines_in_front_of_a_request_are_passed_over() {
+        HttpClient client(server_->port);
+        for (const char* lines : {"\r\n", "\r\n\r\n", ""}) {
+            client.send(lines);
+            client.ask("POST", "/embed", R"({"inputs": "a cat"})");
+            client.send("\r\n");
+            QCOMPARE(client.read().status, 200);
+        }
+        client.send("\r");
+        client.send("\nGET /health HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        QCOMPARE(client.read().status, 200);
+        client.send("\n\r\n\r\n");
+        QCOMPARE(client.read().status, 400);
+    }
+    void a_transfer_coding_that_is_not_undone_is_refused() {
+        HttpClient client(server_->port);
+        client.send("POST /embed HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: gzip, chunked\r\n\r\n2\r\n\x1f\x8b\r\n0\r\n\r\n");
+        const HttpAnswer coded = client.read();
+        QCOMPARE(coded.status, 501);
+        QVERIFY2(coded.body.find("Transfer-Encoding") != std::string::npos, coded.body.c_str());
     }
 };
 
