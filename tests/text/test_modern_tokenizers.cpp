@@ -96,7 +96,8 @@ class TestModernTokenizers : public QObject {
         Json config = {{"tokenizer_class", "Qwen2Tokenizer"}, {"eos_token", "<|endoftext|>"}, {"add_eos_token", true}};
         release.write("tokenizer_config.json", config.dump());
         const Ids without = encode(*release.load(), "two words");
-        config["auto_map"]["AutoTokenizer"] = Json::array({"tokenization_qwen.Qwen2Tokenizer", "org/name--tokenization_qwen.Qwen2TokenizerFast"});
+        config["auto_map"]["AutoTokenizer"] =
+            Json::array({"tokenization_qwen.Qwen2Tokenizer", "org/name--tokenization_qwen.Qwen2TokenizerFast"});
         release.write("tokenizer_config.json", config.dump());
         Ids wanted = encode(*load_tokenizer(qwen), "two words");  // whose template has the end
         QCOMPARE(encode(*release.load(), "two words"), wanted);
