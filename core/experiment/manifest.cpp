@@ -157,7 +157,8 @@ void read_folder(const fs::path& folder, PluginList& list) {
         } catch (const std::exception& problem) {
             reason = problem.what();
         }
-        if (const std::string name = file.string() + ": "; reason.starts_with(name)) reason.erase(0, name.size());  // lists say it first
+        if (const std::string name = file.string() + ":"; reason.starts_with(name))  // lists say it first
+            reason.erase(0, reason.find_first_not_of(' ', name.size()));
         if (!reason.empty()) list.rejected.push_back({file, reason});
     }
 }

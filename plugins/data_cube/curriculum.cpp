@@ -97,7 +97,7 @@ SetInstructions instructions_under(const Json& settings, const Leaf& leaf) {
 /// What one task's difficulties depend on, besides the teacher.
 std::string measurement_key(const Json& settings, const Leaf& leaf) {
     const SetInstructions in = instructions_under(settings, leaf);
-    Json key = {2, leaf.data->name, leaf.data->fingerprint, in.query, in.document, in.negative, settings.at("negatives")};
+    Json key = {3, leaf.data->name, leaf.data->fingerprint, in.query, in.document, in.negative, settings.at("negatives")};
     if (!leaf.is_whole())
         key.push_back(hash128({reinterpret_cast<const char*>(leaf.examples.data()), leaf.examples.size() * sizeof leaf.examples[0]}).hex());
     return hash128(key.dump()).hex();
