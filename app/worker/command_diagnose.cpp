@@ -62,7 +62,11 @@ std::vector<Finding> diagnose_stages(const RunDirectory& run, DiagnosedData& dat
     const BatchPairs recorded = recorded_pairs(run);
     std::vector<Finding> findings;
     for (std::size_t part = 0; part < recipes.size(); ++part) {
-        if (data.all_trained) read_or_note(data, [&] { take_chosen(run.folder() / "data", recipes, part, data.training); });
+        if (data.all_trained) {
+            const std::size_t before = data.missing.size();
+            read_or_note(data, [&] { take_chosen(run.folder() / "data", recipes, part, data.training); });
+            data.all_trained = data.missing.size() == before;  // what later stages chose is of what this one left
+        }
         for (Finding& one : diagnose_negatives(data.training, run.settings(), recorded, part)) findings.push_back(std::move(one));
     }
     return findings;

@@ -87,13 +87,13 @@ void warn_of_full_lengths(const RunContext& run, const EmbeddingModel& model, co
 }
 
 /// What the number of steps leaves without effect, where it is known only with the stage's batches; `faceter check` says it of others.
-void warn_of_few_steps(const RunContext& run, const TrainingSettings& training, const std::string& stage, std::int64_t steps) {
+void warn_of_few_steps(const RunContext& run, const PlannedStage& planned, const TrainingSettings& training, std::int64_t steps) {
     if (training.steps > 0) return;
+    const std::string& stage = planned.stage.name;
+    const bool stops_early = training_of(planned.settings).at("early_stopping").is_object();
     if (training.evaluate_every_steps > steps)
-        run.warn(
-            fmt::format("stage '{}' has {} steps, and training.evaluate_every_steps is {}: nothing is scored during it, and "
-                        "early_stopping has no effect",
-                        stage, steps, training.evaluate_every_steps));
+        run.warn(fmt::format("stage '{}' has {} steps, and training.evaluate_every_steps is {}: nothing is scored during it{}", stage,
+                             steps, training.evaluate_every_steps, stops_early ? ", and early_stopping has no effect" : ""));
     if (training.warmup_steps > steps)
         run.warn(fmt::format("stage '{}' has {} steps, and training.warmup_steps is {}: the learning rate is never that of learning_rate",
                              stage, steps, training.warmup_steps));
@@ -184,7 +184,7 @@ bool RunTraining::train_stage(std::size_t index, const PlannedStage& planned, co
         run_.journal->event("objective", {{"stage", index}, {"message", message}});
     if (stage.adapter >= 0 && !stage.adapt_documents) run_.journal->phase("embed the documents of " + stage.name);
     Trainer trainer(model_, stage, index, batcher, *curriculum, *objective, training, early_stopping_of(planned), *run_.group);
-    warn_of_few_steps(run_, training, stage.name, trainer.total_steps());
+    warn_of_few_steps(run_, planned, training, trainer.total_steps());
     if (resume) trainer.restore(*resume);
     foresee_memory(index, planned, context, batcher);
     run_.group->barrier();  // from here on one that is late is lost

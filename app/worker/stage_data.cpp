@@ -29,9 +29,9 @@ std::string chosen_lines(const std::vector<Example>& before, const TrainingSet& 
     return lines;
 }
 
+/// A set that the lines do not fit stays as it is.
 void take_lines(const std::string& lines, const std::string& file, TrainingSet& set) {
-    const std::vector<Example> examples = std::move(set.examples);
-    set.examples.clear();
+    std::vector<Example> chosen;
     std::vector<std::vector<std::uint32_t>> negatives;
     std::istringstream in(lines);
     for (std::string line; std::getline(in, line);) {
@@ -39,13 +39,14 @@ void take_lines(const std::string& lines, const std::string& file, TrainingSet& 
         const bool fits =
             numbers.is_array() && !numbers.empty() &&
             std::all_of(numbers.begin(), numbers.end(), [](const Json& n) { return n.is_number_unsigned(); }) &&
-            numbers[0].get<std::size_t>() < examples.size() &&
+            numbers[0].get<std::size_t>() < set.examples.size() &&
             std::all_of(numbers.begin() + 1, numbers.end(), [&](const Json& n) { return n.get<std::size_t>() < set.texts.size(); });
         if (!fits) throw data_error("{}: does not fit the training data '{}'; remove it, and the stage chooses anew", file, set.name);
-        set.examples.push_back(examples[numbers[0].get<std::size_t>()]);
+        chosen.push_back(set.examples[numbers[0].get<std::size_t>()]);
         negatives.emplace_back();
         for (std::size_t n = 1; n < numbers.size(); ++n) negatives.back().push_back(numbers[n].get<std::uint32_t>());
     }
+    set.examples = std::move(chosen);
     replace_negatives(set, negatives);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <unordered_map>
 
 #include "common/error.h"
@@ -29,13 +30,21 @@ void merge(std::vector<std::string>& names, const std::set<std::string>& more) {
     names.assign(all.begin(), all.end());
 }
 
-/// A name that none of these series has but for a slip: what a plugin's objective records is not known here.
+/// The series that a name is but for a slip. What plugins record is not known here: "z_loss" is not meant for "loss".
+std::optional<std::string> meant_by(const std::string& name, const std::vector<std::string>& known) {
+    const auto near = nearest(name, known);
+    if (!near) return std::nullopt;
+    const bool alike = lowercase_ascii(name).front() == lowercase_ascii(*near).front();
+    return alike && !name.starts_with(*near + "_") ? near : std::nullopt;
+}
+
+/// A name that none of these series has but for a slip.
 void check_series(const Study& study, std::size_t place, const Filter& filter, const std::vector<std::string>& known) {
     for (const std::string& value : filter.series()) {
         const std::string series = SeriesValue::parse(value).value().series;
         const std::string name = series.substr(0, series.find('@'));  // of a later stage
         const bool of_steps = name.find('/') == std::string::npos || name.starts_with("loss/");
-        if (of_steps && std::find(known.begin(), known.end(), name) == known.end() && nearest(name, known))
+        if (of_steps && std::find(known.begin(), known.end(), name) == known.end() && meant_by(name, known))
             throw settings_error("study {}, exclusions[{}].where: no run of it will have the series {}{}", study.name, place,
                                  faceter::quoted(name), suggestion(name, known));
     }

@@ -54,21 +54,25 @@ NearCopies::NearCopies(std::span<const std::string_view> texts) : found_(texts.s
         lengths_[words.size()] = true;
         whole_[hash_of(words)].push_back(place);
         if (words.size() == fewest_words) continue;
-        for (const std::uint64_t hash : hashes_without_one(words)) lacking_[hash].push_back(place);
+        for (const std::uint64_t hash : hashes_without_one(words)) lacking_.push_back({hash, place, false});
     }
-}
-
-void NearCopies::mark(const Places& places, std::uint64_t hash) {
-    if (const auto at = places.find(hash); at != places.end())
-        for (const std::uint32_t place : at->second) found_[place] = true;
+    std::sort(lacking_.begin(), lacking_.end(), [](const Lacking& a, const Lacking& b) { return a.hash < b.hash; });
 }
 
 void NearCopies::compare(std::string_view other) {
     const auto words = word_hashes(other);
     const auto has = [&](std::size_t length) { return length < lengths_.size() && lengths_[length]; };
-    if (words.size() >= fewest_words && has(words.size() + 1)) mark(lacking_, hash_of(words));
+    if (words.size() >= fewest_words && has(words.size() + 1)) {
+        const std::uint64_t own = hash_of(words);
+        const auto first =
+            std::lower_bound(lacking_.begin(), lacking_.end(), own, [](const Lacking& one, std::uint64_t hash) { return one.hash < hash; });
+        // Many texts may lack one word to be the same, and many others be that.
+        for (auto one = first; one != lacking_.end() && one->hash == own && !one->marked; ++one) found_[one->text] = one->marked = true;
+    }
     if (words.size() > fewest_words && has(words.size() - 1))
-        for (const std::uint64_t hash : hashes_without_one(words)) mark(whole_, hash);
+        for (const std::uint64_t hash : hashes_without_one(words))
+            if (const auto at = whole_.find(hash); at != whole_.end())
+                for (const std::uint32_t place : at->second) found_[place] = true;
 }
 
 }  // namespace faceter

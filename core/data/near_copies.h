@@ -18,10 +18,15 @@ class NearCopies {
     bool found(std::size_t text) const { return found_[text]; }
 
   private:
-    using Places = std::unordered_map<std::uint64_t, std::vector<std::uint32_t>>;
-    void mark(const Places& places, std::uint64_t hash);
-    Places whole_, lacking_;     ///< hashes of the texts, and of the texts without one of their words
-    std::vector<bool> lengths_;  ///< in words, that a text has
+    /// A text without one of its words: as many as the texts have words, which a map would keep in six times the memory.
+    struct Lacking {
+        std::uint64_t hash;
+        std::uint32_t text;
+        bool marked;
+    };
+    std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> whole_;  ///< texts by their hash
+    std::vector<Lacking> lacking_;                                         ///< by hash
+    std::vector<bool> lengths_;                                            ///< in words, that a text has
     std::vector<bool> found_;
 };
 

@@ -52,11 +52,10 @@ double peer_minutes() {
     constexpr double most = 60 * 24 * 365;
     const char* set = std::getenv("FACETER_PEERS_MINUTES");
     if (!set || !*set) return 10;
-    char* end = nullptr;
-    const double minutes = std::strtod(set, &end);
-    if (*end != '\0' || !(minutes > 0 && minutes < most))
+    const auto minutes = parse_double(set);
+    if (!minutes || !(*minutes > 0 && *minutes < most))
         throw usage_error("FACETER_PEERS_MINUTES is {}; minutes are expected, such as 30", faceter::quoted(set));
-    return minutes;
+    return *minutes;
 }
 
 /// Nothing, and the reason in `why`, where it is still at it when its time is over.

@@ -66,8 +66,8 @@ class WithinTokens final : public Curriculum {
         }
         if (lone > 0 && warn)
             warn(
-                fmt::format("training.batch_tokens is {}, and leaves {} of {} batches with one pair, which without hard negatives is held "
-                            "against nothing and teaches nothing; raise it, or lower max_length",
+                fmt::format("training.batch_tokens is {}, and leaves {} of {} batches with one pair, where a loss that tells a document "
+                            "from those of other pairs learns from hard negatives alone; raise it, or lower max_length",
                             budget, lone, parts));
         num_batches_ = (parts + epochs - 1) / epochs;
         whole_->restore(begin);

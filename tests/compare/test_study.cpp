@@ -362,6 +362,9 @@ class TestStudy : public QObject {
                      "did you mean 'loss'");
         const auto unheard = excluded("'mined_share:last > 0.5'");  // of a plugin's objective, perhaps
         QCOMPARE(unheard, std::vector<std::string>{"none by 'mined_share:last > 0.5': no run has 'mined_share:last' yet"});
+        for (const char* of_a_plugin : {"z_loss:max", "loss_b:max", "mlm:max"})  // each near a series of every run
+            QCOMPARE(excluded(fmt::format("'{} > 20'", of_a_plugin)),
+                     std::vector<std::string>{fmt::format("none by '{0} > 20': no run has '{0}' yet", of_a_plugin)});
         EXPECT_ERROR(excluded("loss >"), "study s, exclusions[0].where", "a value is expected");
     }
     void scores_during_the_training_are_a_figure() {
