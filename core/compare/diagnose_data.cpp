@@ -70,6 +70,9 @@ struct Batching {
     }
 };
 
+/// "2.67", of batches that were cut; "2048".
+std::string pairs_text(double pairs) { return pairs < 100 ? fmt::format("{:.3g}", pairs) : fmt::format("{:.0f}", pairs); }
+
 /// What of a batch answers the query as well as its own document does and is pushed away: another document of its anchor, one of its
 /// label, its own document again; what the mask leaves out does no harm.
 Finding false_negatives(const TrainingSet& set, const Batching& batching) {
@@ -86,8 +89,8 @@ Finding false_negatives(const TrainingSet& set, const Batching& batching) {
                     {}};
     finding.details = {{"same_document", p.document}, {"same_anchor", p.anchor}, {"same_label", p.label}, {"masked", batching.masked(p)}};
     finding.state = finding.value > most_false_negatives ? FindingState::alarm : FindingState::fine;
-    finding.says = fmt::format("A query of a batch of {:.3g} meets {:.2g} texts that answer it, too, of which the loss leaves out {:.2g}.",
-                               batching.pairs, all, batching.masked(p));
+    finding.says = fmt::format("A query of a batch of {} meets {:.2g} texts that answer it, too, of which the loss leaves out {:.2g}.",
+                               pairs_text(batching.pairs), all, batching.masked(p));
     finding.reason = "From one such text for every two queries on, a good part of the gradient pushes right answers away.";
     finding.advice = p.label > p.anchor ? "Set objective.mask_false_negatives: same_label, or use smaller batches of this set."
                                         : "Merge or drop the repeated anchors (faceter data filter), or use smaller batches of this set.";
@@ -103,8 +106,8 @@ Finding negatives(const TrainingSet& set, const Batching& batching) {
         "negatives", batching.stage + set.task + ", " + set.name, FindingState::fine, in_batch + given, fewest_negatives, {}, {}, {}, {}};
     finding.details = {{"in_batch", in_batch}, {"given", given}, {"pairs", batching.pairs}};
     finding.state = finding.value < fewest_negatives ? FindingState::alarm : FindingState::fine;
-    finding.says = fmt::format("A query of a batch of {:.3g} has {:.1f} negatives: {:.1f} documents of other queries, {:.1f} given ones.",
-                               batching.pairs, finding.value, in_batch, given);
+    finding.says = fmt::format("A query of a batch of {} has {:.1f} negatives: {:.1f} documents of other queries, {:.1f} given ones.",
+                               pairs_text(batching.pairs), finding.value, in_batch, given);
     finding.reason = "Among fewer than five texts the right one is soon found, and the loss stops teaching.";
     finding.advice = "Raise training.batch_size (gradient caching costs no memory), or mine hard negatives (faceter data mine).";
     return finding;

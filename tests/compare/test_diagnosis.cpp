@@ -237,6 +237,8 @@ class TestDiagnosis : public QObject {
         QCOMPARE(negatives(larger, {}), 59.0);
         larger["tasks"]["retrieval"]["batching"] = "heterogeneous";
         QCOMPARE(negatives(larger, {}), 127.0);
+        larger["training"]["batch_size"] = 2048;
+        for (const Finding& one : diagnose_negatives({&set, 1}, larger)) QVERIFY2(has(one.says, "a batch of 2048 "), one.says.c_str());
         const auto recorded = recorded_pairs(staged({{"masked language", 0}, {"contrastive: of a variant's own", 1}}, true));
         QCOMPARE(recorded.size(), std::size_t{2});
         QCOMPARE(recorded.at({1, "retrieval"}), 16.0);  // 64 of a step in 4 batches
