@@ -71,8 +71,12 @@ void check_beside(const RunDirectory& run, const RunDirectory& first) {
                               run.info().shown_name(), first.info().shown_name(), task);
 }
 
-/// Task arithmetic on a merged run whose form is not its start model's goes back to what its parents began from.
-void check_beginning(const RunDirectory& run) {
+/// Task arithmetic on a merged run whose form is not its start model's goes back to what its parents began from. A record that came from
+/// elsewhere may name itself among them.
+void check_beginning(const RunDirectory& run, int generation = 0) {
+    constexpr int most_generations = 100;
+    if (generation == most_generations)
+        throw data_error("{}: the runs that it was merged from lead back to more than {} others", run.folder().string(), most_generations);
     const auto description = ModelDescription::read(run.folder() / "model");
     if (run.info().method != "merged" || !description || description->is_plain()) return;
     const fs::path parent = first_parent_of(run);
@@ -81,7 +85,7 @@ void check_beginning(const RunDirectory& run) {
             "{} was merged from {}, which is no longer there: what its experts began from is not known; take that run back from the trash "
             "(faceter restore), or use --how mean",
             run.info().shown_name(), parent.string());
-    check_beginning(RunDirectory(parent));
+    check_beginning(RunDirectory(parent), generation + 1);
 }
 
 void check_experts(const RunDirectory& run) {

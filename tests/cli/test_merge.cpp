@@ -234,6 +234,13 @@ class TestMerge : public QObject {
         const Outcome outcome = call(refused);
         QCOMPARE(outcome.code, 2);
         HAS(outcome.err, "which is no longer there");
+        const fs::path record = Project(project_, false).find_run(experts).folder() / "run.json";
+        Json itself = read_json(record);
+        itself["settings"]["variant"]["runs"][0] = record.parent_path().string();
+        write_file_atomic(record, itself.dump());
+        const Outcome endless = call(refused);
+        QCOMPARE(endless.code, 4);
+        HAS(endless.err, "lead back to more than 100 others");
     }
 };
 

@@ -36,7 +36,7 @@ class NarrowTerminal {
     std::string shown() const {
         std::string text;
         char piece[4096];
-        for (pollfd waiting{screen_, POLLIN, 0}; ::poll(&waiting, 1, 100) > 0;) {
+        for (pollfd waiting{screen_, POLLIN, 0}; ::poll(&waiting, 1, text.empty() ? faceter::testing::hang_ms : 100) > 0;) {
             const ssize_t count = ::read(screen_, piece, sizeof piece);
             if (count <= 0) break;
             text.append(piece, static_cast<std::size_t>(count));

@@ -21,60 +21,57 @@ namespace {
 constexpr std::size_t most_runs = 24;
 constexpr int widest_choice = 260;
 
-}  // namespace
-
-namespace {
-
 struct Candidate {
-    TrainedRun run;
-    std::string name;
-    bool isWanted = false;
+    const RunRow* row = nullptr;
+    const RunGroupRef* group = nullptr;
     std::size_t inGroup = 0, place = 0;
 };
 
-std::vector<Candidate> candidates(const Workspace& workspace, const std::set<std::string>& methods) {
+bool hasModel(const RunRow& run) { return run.state.phase == RunPhase::done && !run.info.is_imported(); }
+
+/// Of many thousand runs: what they are called is made of those alone that are read.
+std::vector<Candidate> candidates(const std::vector<RunGroupRef>& groups) {
     std::vector<Candidate> all;
-    const RunsSnapshotPtr hold = workspace.runs();
-    for (const RunGroupRef& group : workspace.shownGroups()) {
+    for (const RunGroupRef& group : groups) {
         std::size_t inGroup = 0;
-        for (const RunRow* run : group.runs) {
-            if (run->info.is_baseline()) continue;
-            const bool isDone = run->state.phase == RunPhase::done && !run->info.is_imported();
-            all.push_back({{run->info.id, seedLabel(group.label, run->info.seed).toStdString(), isDone},
-                           run->info.name,
-                           methods.contains(run->info.method),
-                           inGroup++,
-                           all.size()});
-        }
+        for (const RunRow* run : group.runs)
+            if (!run->info.is_baseline()) all.push_back({run, &group, inGroup++, all.size()});
     }
     return all;
 }
 
 /// Runs of one seed, as a failed one and its successor, are told apart by their names.
-void tellApart(std::vector<Candidate>& runs) {
+std::vector<TrainedRun> named(const std::vector<Candidate>& all) {
+    std::vector<TrainedRun> runs;
     std::map<std::string, int> times;
-    for (const Candidate& one : runs) ++times[one.run.label];
-    for (Candidate& one : runs)
-        if (times[one.run.label] > 1) one.run.label += " · " + one.name;
+    for (const Candidate& one : all) {
+        runs.push_back({one.row->info.id, seedLabel(one.group->label, one.row->info.seed).toStdString(), hasModel(*one.row)});
+        ++times[runs.back().label];
+    }
+    for (std::size_t i = 0; i < runs.size(); ++i)
+        if (times[runs[i].label] > 1) runs[i].label += " · " + all[i].row->info.shown_name();
+    return runs;
 }
 
 }  // namespace
 
 std::vector<TrainedRun> shownTrainedRuns(const Workspace& workspace, const std::set<std::string>& methods) {
-    std::vector<Candidate> all = candidates(workspace, methods);
-    const auto rank = [](const Candidate& one) { return std::tuple(!one.isWanted, !one.run.isDone, one.inGroup, one.place); };
+    const RunsSnapshotPtr hold = workspace.runs();
+    const std::vector<RunGroupRef> groups = workspace.shownGroups();
+    std::vector<Candidate> all = candidates(groups);
+    const auto rank = [&](const Candidate& one) {
+        return std::tuple(!methods.contains(one.row->info.method), !hasModel(*one.row), one.inGroup, one.place);
+    };
     const auto last = all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), most_runs));
     std::partial_sort(all.begin(), last, all.end(), [&](const Candidate& a, const Candidate& b) { return rank(a) < rank(b); });
     all.erase(last, all.end());
     std::sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) { return a.place < b.place; });
-    tellApart(all);
-    std::vector<TrainedRun> runs;
-    for (Candidate& one : all) runs.push_back(std::move(one.run));
-    return runs;
+    return named(all);
 }
 
 std::size_t unreadTrainedRuns(const Workspace& workspace) {
-    const std::size_t all = candidates(workspace, {}).size();
+    const RunsSnapshotPtr hold = workspace.runs();
+    const std::size_t all = candidates(workspace.shownGroups()).size();
     return all - std::min(all, most_runs);
 }
 
@@ -173,7 +170,7 @@ void RunPage::fillRuns() {
     m_run->setCurrentIndex(wanted >= 0 ? wanted : first >= 0 ? first : m_run->count() > 0 ? 0 : -1);
     const std::size_t unread = unreadTrainedRuns(workspace());
     if (m_run->count() == 0 || unread == 0) return;
-    m_run->addItem(tr("%1 more are ticked: untick others to see them").arg(unread));
+    m_run->addItem(tr("%1 more are ticked and were not looked at: untick others").arg(unread));
     static_cast<QStandardItemModel*>(m_run->model())->item(m_run->count() - 1)->setEnabled(false);
 }
 

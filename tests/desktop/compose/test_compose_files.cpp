@@ -113,6 +113,29 @@ class TestComposeFiles : public QObject {
         QCOMPARE(read_file(mine.toStdString()), std::string("name: mine\n# one two"));
     }
 
+    void what_is_typed_while_it_is_written_before_another_is_opened_is_asked_about() {
+        Fixture f;
+        const QString mine = f.file("mine.yaml", "name: mine\n"), other = f.file("other.yaml", "name: other\n");
+        f.page.document().reset(QStringLiteral("name: mine\n"), mine);
+        f.type("# one");
+        {
+            SlowDisk disk;
+            f.page.open(other);
+            f.answer(QMessageBox::Save);
+            f.type(" two");
+            disk.answer();
+        }
+        const auto asked = [&] {
+            const auto boxes = f.page.findChildren<QMessageBox*>(QStringLiteral("unsavedDialog"));
+            return boxes.size() == 1 && boxes.first()->isVisible();  // the first one is gone
+        };
+        QTRY_VERIFY_WITH_TIMEOUT(asked(), patience_ms);
+        QCOMPARE(read_file(mine.toStdString()), std::string("name: mine\n# one"));
+        QCOMPARE(f.page.document().plainText(), QStringLiteral("name: mine\n# one two"));
+        f.answer(QMessageBox::Discard);
+        QTRY_COMPARE_WITH_TIMEOUT(f.page.document().plainText(), QStringLiteral("name: other\n"), patience_ms);
+    }
+
     void what_is_typed_while_a_file_is_read_is_asked_about() {
         Fixture f;
         const QString other = f.file("other.yaml", "name: other\n");

@@ -11,6 +11,7 @@
 #include "desktop/support/sample_project.h"
 #include "desktop/support/save_dialog.h"
 #include "figure/figure_view.h"
+#include "pages/curriculum/batch_examples.h"
 #include "pages/curriculum/batch_strip.h"
 #include "pages/curriculum/curriculum_page.h"
 #include "pages/curriculum/tour_ring.h"
@@ -234,6 +235,15 @@ class TestCurriculum : public QObject {
         QVERIFY2(asked.find("batch_examples") != std::string::npos && asked.find("-mix-") != std::string::npos, asked.c_str());
         on.workspace.closeProject();
         QVERIFY(!table->isVisible());
+    }
+
+    void what_a_run_is_called_may_have_the_signs_of_places() {
+        const TemporaryDirectory programs;
+        put_worker(programs.path());
+        BatchExamples examples;
+        examples.ask(QString::fromStdString(programs.path().string()), QStringLiteral("noise %2"), 7, {});
+        const QString said = examples.findChild<QLabel*>(QStringLiteral("batchExamplesStatus"))->text();
+        QVERIFY2(said.startsWith(QStringLiteral("noise %2, step 7")), qPrintable(said));
     }
 
     void names_over_the_strips_have_the_height_of_the_users_font() {

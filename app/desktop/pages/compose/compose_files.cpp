@@ -117,16 +117,16 @@ void ComposePage::writeNext() {
         });
 }
 
-/// What is typed while it is written stays unsaved; what was opened meanwhile is another experiment, of another file.
+/// What is typed while it is written stays unsaved, and is asked about again; what was opened meanwhile is another experiment, of another
+/// file, and was asked for later.
 void ComposePage::takeWritten(const Write& write) {
     workspace().say(tr("%1 saved").arg(write.file));
-    if (write.opened == m_document.opened()) {
-        m_error->setMessage({});
-        if (m_document.plainText() == write.text) m_document.text().setModified(false);
-        m_document.setFile(write.file);
-        m_disk->setKnown(DiskNotice::fingerprint(write.text.toStdString()));
-    }
-    if (write.then) write.then();
+    if (write.opened != m_document.opened()) return;
+    m_error->setMessage({});
+    if (m_document.plainText() == write.text) m_document.text().setModified(false);
+    m_document.setFile(write.file);
+    m_disk->setKnown(DiskNotice::fingerprint(write.text.toStdString()));
+    if (write.then) askAboutChanges(write.then);
 }
 
 /// What stands there when the button is pressed; while it is being checked, when that is done.

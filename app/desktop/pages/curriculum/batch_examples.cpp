@@ -48,17 +48,17 @@ BatchExamples::BatchExamples(QWidget* parent)
         }
     });
     connect(m_query, &WorkerQuery::failed, this, [this](const QString& message) {
-        m_status->setText(tr("%1, step %2").arg(m_label).arg(m_step));
+        m_status->setText(ofStep());
         m_error->setMessage(message);
     });
-    connect(m_query, &WorkerQuery::progressed, this, [this](const WorkerProgress& progress) {
-        m_status->setText(tr("%1, step %2: %3").arg(m_label).arg(m_step).arg(progress.what));
-    });
+    connect(m_query, &WorkerQuery::progressed, this,
+            [this](const WorkerProgress& progress) { m_status->setText(tr("%1: %2").arg(ofStep(), progress.what)); });
     clear();
 }
 
 bool BatchExamples::isBusy() const { return m_query->isBusy(); }
 const Table& BatchExamples::table() const { return m_model->table(); }
+QString BatchExamples::ofStep() const { return tr("%1, step %2").arg(m_label, QString::number(m_step)); }
 
 void BatchExamples::clear() {
     m_query->stop();
@@ -72,14 +72,14 @@ void BatchExamples::ask(const QString& folder, const QString& label, qint64 step
     m_label = label;
     m_step = step;
     m_tasks = tasks;
-    m_status->setText(tr("%1, step %2").arg(m_label).arg(m_step));
+    m_status->setText(ofStep());
     m_query->ask(QStringLiteral("batch_examples"), {{"run", folder.toStdString()}, {"step", step}});
 }
 
 void BatchExamples::take(const Json& answer) {
     Table table;
     table.name = "batch_examples";
-    table.caption = tr("%1, step %2").arg(m_label).arg(m_step).toStdString();
+    table.caption = ofStep().toStdString();
     for (const QString& column : {tr("data set"), tr("query"), tr("document"), tr("use")})
         table.add_column(column.toStdString(), ColumnKind::text);
     const std::string pair = tr("pair").toStdString(), negative = tr("a negative of the others").toStdString();
@@ -90,9 +90,9 @@ void BatchExamples::take(const Json& answer) {
             table.add_row({Cell::of(one.at("set").get<std::string>()), Cell::of(one.at("anchor").get<std::string>()),
                            Cell::of(one.at("positive").get<std::string>()), Cell::of(one.at("kept").get<bool>() ? pair : negative)});
     }
-    const std::size_t count = table.rows.size();
-    QString said = tr("%1, step %2: %3 examples").arg(m_label).arg(m_step).arg(count);
-    if (!tasks.empty()) said += tr(" of %1").arg(namesOf(tasks));
+    const QString count = QString::number(table.rows.size());
+    QString said =
+        tasks.empty() ? tr("%1: %2 examples").arg(ofStep(), count) : tr("%1: %2 examples of %3").arg(ofStep(), count, namesOf(tasks));
     if (!tasks.empty() && !m_tasks.empty() && tasks != m_tasks)
         said += tr(". The run trained %1 at this step: its data, or the program, have changed since.").arg(namesOf(m_tasks));
     m_status->setText(said);

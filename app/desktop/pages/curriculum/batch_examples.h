@@ -29,6 +29,7 @@ class BatchExamples : public QWidget {
   private:
     void take(const Json& answer);
     void showTable(Table table);
+    QString ofStep() const;
 
     WorkerQuery* m_query;
     QLabel* m_status;

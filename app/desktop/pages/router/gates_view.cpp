@@ -100,7 +100,7 @@ void GatesView::setRun(const RouterRun* run) {
     m_isRead = false;
     m_error->setMessage({});
     m_model->setTable({});
-    m_status->setText(m_folder.isEmpty() ? tr("The run has no model yet: wait until it is done.") : QString());
+    m_status->setText(m_folder.isEmpty() ? tr("The run has no model: it is not done.") : QString());
     if (isVisible()) read();
     showButtons();
 }
