@@ -77,7 +77,7 @@ class Settings {
     void weights(const Json& tasks, const Json& recipe) {
         const auto curriculum = json_at<std::string>(recipe.at("curriculum"), "method", "curriculum");
         for (const auto& [name, task] : tasks.items())
-            if (const auto weight = json_or<double>(task, "weight", 1, "task"); weight != 1 && trains(recipe, name))
+            if (const auto weight = json_at<double>(task, "weight", "task"); weight != 1 && trains(recipe, name))
                 note(fmt::format("tasks.{}.weight", name), curriculum == "task_aware",
                      fmt::format("is {}, and nothing reads it: curriculum {} draws no batches by weight{}", weight, curriculum,
                                  weight > 0 ? "" : ", and trains on the task's data; to keep them out, name the other tasks in a stage"));

@@ -30,8 +30,8 @@ std::set<std::string> core_headers_of(const fs::path& file) {
     for (std::string line; std::getline(in, line);) {
         if (!std::regex_match(line, match, directive)) continue;
         const std::string name = match[1].str();
-        for (const fs::path& place : {fs::path(name), fs::relative(file.parent_path(), project / "core") / name})
-            if (fs::is_regular_file(project / "core" / place)) headers.insert(place.lexically_normal().string());
+        for (const fs::path& place : {fs::path(name), (fs::relative(file.parent_path(), project / "core") / name).lexically_normal()})
+            if (*place.begin() != ".." && fs::is_regular_file(project / "core" / place)) headers.insert(place.string());
     }
     return headers;
 }
