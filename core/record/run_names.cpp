@@ -21,9 +21,12 @@ namespace {
 constexpr std::size_t longest_stem = 40;
 constexpr std::uint64_t max_bytes = 256 << 20;
 
-/// Letters, digits, '.', '_' and '-'; what an imported model's name says before its last '/' is left out.
+/// Letters, digits, '.', '_' and '-', of which one stands for all others in a row; what an imported model's name says before its last '/'
+/// is left out.
 std::string stem_of(const NamedRun& run) {
-    std::string stem = safe_file_name(run.variant.substr(run.variant.find_last_of('/') + 1)).substr(0, longest_stem);
+    std::string stem = safe_file_name(run.variant.substr(run.variant.find_last_of('/') + 1));
+    stem.erase(std::unique(stem.begin(), stem.end(), [](char a, char b) { return a == '-' && b == '-'; }), stem.end());
+    stem = stem.substr(0, longest_stem);
     while (!stem.empty() && (stem.front() == '-' || stem.front() == '.')) stem.erase(0, 1);
     while (!stem.empty() && (stem.back() == '-' || stem.back() == '.')) stem.pop_back();
     return (stem.empty() ? "run" : stem) + (run.smoke ? "-smoke" : "");

@@ -5,6 +5,7 @@ tokenizer of the folder is read by, or PEFT where parts of the request have an a
 folder names.
 """
 
+import importlib.metadata
 import inspect
 import json
 import os
@@ -19,6 +20,12 @@ from packages import first_line, lacking, need  # noqa: E402
 folder, request, answer, backend = sys.argv[1:]
 with open(request, encoding="utf-8") as file:
     parts = json.load(file)
+
+
+def transformers_is_old():
+    return int(importlib.metadata.version("transformers").split(".")[0]) < 5
+
+
 adapted = any("adapter" in part for part in parts)
 names = ["sentence_transformers"] + ["optimum.onnxruntime"] * (backend == "onnx") + ["peft"] * adapted
 packages = dict(zip(names, need(*names)))
@@ -29,6 +36,11 @@ try:
     model = sentence_transformers.SentenceTransformer(folder, device="cpu", trust_remote_code=False, backend=backend)
 except ImportError as error:
     lacking(f"not all that loading it takes ({first_line(error)})")
+except ValueError as error:
+    # Families that came with transformers 5, under a Python whose ONNX backend holds it at 4.
+    if "does not recognize this architecture" not in str(error) or not transformers_is_old():
+        raise
+    lacking(f"transformers {importlib.metadata.version('transformers')}, which does not know this family yet")
 adapters = {}  # folder -> its name in the model
 
 

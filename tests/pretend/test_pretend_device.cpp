@@ -82,6 +82,8 @@ class TestPretendDevice : public QObject {
         QCOMPARE(pretend::counts().waits, std::int64_t{4});
         y.index({at::zeros({2}, y.options().dtype(at::kLong))});
         QCOMPARE(pretend::counts().waits, std::int64_t{4});
+        y.clone().index_put_({y > 2}, at::zeros({}, there));
+        QCOMPARE(pretend::counts().waits, std::int64_t{5});
     }
 
     /// The CPU's step takes them.

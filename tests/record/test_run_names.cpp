@@ -65,7 +65,8 @@ class TestRunNames : public QObject {
     void a_name_is_fit_for_a_shell_whatever_the_variant_is_called() {
         const TemporaryDirectory folder;
         const std::pair<const char*, const char*> cases[] = {{"sentence-transformers/all-MiniLM-L6-v2", "all-MiniLM-L6-v2-1"},
-                                                             {"a $(rm -rf ~)", "a---rm--rf-1"},
+                                                             {"a $(rm -rf ~)", "a-rm-rf-1"},
+                                                             {"für Größe", "f-r-Gr-e-1"},
                                                              {"/", "x-1"},
                                                              {"...", "x-2"},
                                                              {"", "x-3"},

@@ -226,6 +226,25 @@ class TestExportCommand : public QObject {
         const std::string old = exported("sentence-transformers", "old").output;
         QVERIFY2(old.find("has sentence-transformers 2.7.0, where 3.2 or later is needed (name") != std::string::npos, old.c_str());
     }
+    void a_family_that_an_old_transformers_does_not_know_is_not_verified() {
+        if (QStandardPaths::findExecutable("python3").isEmpty()) QSKIP("no python3");
+        for (const std::string version : {"4.57.6", "5.2.0"}) {
+            const std::string packages = in("transformers-" + version), info = packages + "/transformers-" + version + ".dist-info";
+            make_directories(info);
+            write_file_atomic(info + "/METADATA", "Metadata-Version: 2.1\nName: transformers\nVersion: " + version + "\n");
+            write_file_atomic(packages + "/sentence_transformers.py",
+                              "__version__ = '9'\nclass SentenceTransformer:\n    def __init__(self, folder, backend='torch', **others):\n"
+                              "        raise ValueError('of type `x` but Transformers does not recognize this architecture')\n");
+            bare_peers(packages);
+            const ChildResult result = exported("sentence-transformers", "family-" + version);
+            const bool old = version.front() == '4';
+            QVERIFY2((result.exit_code == 0) == old, result.last_lines.c_str());
+            const std::string said = result.output + result.last_lines;
+            QVERIFY2(said.find(old ? "has transformers 4.57.6, which does not know this family yet (name" : "does not load the export") !=
+                         std::string::npos,
+                     said.c_str());
+        }
+    }
     void what_other_programs_verified_stands_in_the_last_lines_data() { targets(); }
     void what_other_programs_verified_stands_in_the_last_lines() {
         QFETCH(QString, to);

@@ -32,7 +32,8 @@ bool waits(const std::string& name) {
     return all.contains(name);
 }
 
-/// Whether an operator is told places by true and false: CUDA asks the device how many there are.
+/// Whether places that are written are told by true and false: CUDA asks the device how many there are. (Where they are read, that is a
+/// call of nonzero, which is counted.)
 bool reads_a_mask(const c10::IValue& value) {
     if (!value.isOptionalTensorList()) return false;
     for (const std::optional<at::Tensor>& t : value.toOptionalTensorVector())
@@ -156,7 +157,8 @@ void run_on_aliases(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
             return t;
         });
     const c10::Device device = operands.device();
-    const bool by_mask = std::any_of(stack->begin() + static_cast<std::ptrdiff_t>(first), stack->end(), reads_a_mask);
+    const bool by_mask = schema.name() == "aten::_index_put_impl_" &&
+                         std::any_of(stack->begin() + static_cast<std::ptrdiff_t>(first), stack->end(), reads_a_mask);
     if (by_mask || waits(schema.name())) count_wait(schema.name().c_str());
     Aliases aliases;
     for (std::size_t i = first; i < stack->size(); ++i) {
