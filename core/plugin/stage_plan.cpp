@@ -111,13 +111,6 @@ CurriculumContext curriculum_context(const PlannedStage& planned, const Embeddin
     return context;
 }
 
-PairBatcher::Sides embedded_sides(const Stage& stage, const Objective& objective) {
-    PairBatcher::Sides sides;
-    sides.negatives = objective.reads_negatives();
-    sides.documents_frozen = stage.adapter >= 0 && !stage.adapt_documents;
-    return sides;
-}
-
 std::unique_ptr<Curriculum> curriculum_of(const PlannedStage& planned, const CurriculumContext& context, const PairBatcher& batcher) {
     auto curriculum = registry().make_curriculum(json_at<std::string>(context.settings, "method", "curriculum"), context);
     const auto budget = json_or<double>(planned.settings.at("training"), "batch_tokens", 0, "training");

@@ -28,10 +28,6 @@ std::vector<PlannedStage> planned_stages(const Json& settings, const Variant& va
 /// What the stage's curriculum is made from. Errors (data): a task that the stage names and that has no examples in `sets`.
 CurriculumContext curriculum_context(const PlannedStage& planned, const EmbeddingModel& model, std::span<const TrainingSet* const> sets);
 
-/// The texts that a step of the stage embeds: without negatives that its loss does not read, and without documents that a frozen base has
-/// embedded before.
-PairBatcher::Sides embedded_sides(const Stage& stage, const Objective& objective);
-
 /// The stage's curriculum, its batches within training.batch_tokens where that is set. `batcher` has the tokens of the context's sets, and
 /// must outlive it.
 std::unique_ptr<Curriculum> curriculum_of(const PlannedStage& planned, const CurriculumContext& context, const PairBatcher& batcher);

@@ -21,17 +21,6 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-PairBatcher::Sides sides_of(const Stage& stage, const Objective& objective) {
-    PairBatcher::Sides sides;
-    sides.negatives = objective.reads_negatives();
-    sides.guide = objective.guide();
-    if (stage.adapter < 0) return sides;
-    sides.query_adapter = stage.adapter;
-    sides.document_adapter = stage.adapt_documents ? stage.adapter : Path::none;
-    sides.documents_frozen = !stage.adapt_documents;
-    return sides;
-}
-
 /// What embeds documents once on an accelerator whose steps multiply in bfloat16: the same, without graph.
 std::unique_ptr<EmbeddingModel> lowered(const EmbeddingModel& model) {
     const at::NoGradGuard no_grad;
@@ -68,6 +57,17 @@ std::optional<std::string> shortage_of(const c10::Error& error, const c10::Devic
 
 }  // namespace
 
+PairBatcher::Sides embedded_sides(const Stage& stage, const Objective& objective) {
+    PairBatcher::Sides sides;
+    sides.negatives = objective.reads_negatives();
+    sides.guide = objective.guide();
+    if (stage.adapter < 0) return sides;
+    sides.query_adapter = stage.adapter;
+    sides.document_adapter = stage.adapt_documents ? stage.adapter : Path::none;
+    sides.documents_frozen = !stage.adapt_documents;
+    return sides;
+}
+
 void require_fitting(const Objective& objective, const Stage& stage) {
     if ((stage.adapter >= 0 || !stage.adapters.empty()) && !objective.fits_adapters())
         throw settings_error(
@@ -89,7 +89,7 @@ Trainer::Trainer(EmbeddingModel& model, const Stage& stage, std::size_t stage_in
       settings_(settings),
       early_(early),
       group_(group),
-      tools_{model, encoder_, batcher, settings_, group, stage.routing_loss, sides_of(stage, objective)} {
+      tools_{model, encoder_, batcher, settings_, group, stage.routing_loss, embedded_sides(stage, objective)} {
     require_fitting(objective, stage);
     if (lowers_products()) require_bfloat16(encoder_.device());
     if (adapter_ >= 0 || !adapters_.empty()) encoder_.require_grad(false);

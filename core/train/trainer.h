@@ -30,6 +30,10 @@ struct Stage {
     std::function<std::size_t(const std::string& task, const std::map<std::string, std::size_t>& sizes)> budget{};
 };
 
+/// The texts that a step of the stage embeds, and which way they go: without negatives that its loss does not read, and without documents
+/// that a frozen base has embedded before.
+PairBatcher::Sides embedded_sides(const Stage& stage, const Objective& objective);
+
 /// Errors (settings): the stage trains a low-rank adapter, and the objective is one that cannot.
 void require_fitting(const Objective& objective, const Stage& stage);
 
