@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/error.h"
+#include "model/cast_together.h"
 #include "model/encoder.h"
 
 namespace faceter {
@@ -339,7 +340,11 @@ std::unique_ptr<Encoder> Encoder::clone(at::ScalarType dtype) const {
 std::unique_ptr<Encoder> Encoder::lowered(at::ScalarType dtype) const {
     auto copy = std::make_unique<Encoder>(*this);
     copy->dtype_ = dtype;
-    copy->replace([&](const at::Tensor& t, bool exact) { return exact ? t : t.to(dtype); });
+    std::vector<at::Tensor> products;
+    copy->replace([&](const at::Tensor& t, bool exact) { return exact ? t : products.emplace_back(t); });
+    products = cast_together(products, dtype);
+    auto next = products.begin();
+    copy->replace([&](const at::Tensor& t, bool exact) { return exact ? t : *next++; });
     return copy;
 }
 

@@ -78,7 +78,7 @@ class ShapeGroup final : public ProcessGroup {
 void count_gradients(const std::vector<Parameter>& parameters, std::uint64_t& bytes) {
     for (const Parameter& p : parameters)
         p.tensor.register_hook([&bytes, seen = std::make_shared<bool>(false)](const at::Tensor& gradient) {
-            bytes += std::exchange(*seen, true) ? 0 : gradient.nbytes();
+            if (gradient.defined()) bytes += std::exchange(*seen, true) ? 0 : gradient.nbytes();
         });
 }
 

@@ -2,6 +2,7 @@
 
 #include "common/error.h"
 #include "model/accelerator.h"
+#include "model/cast_together.h"
 #include "model/device.h"
 #include "model/embedding_model.h"
 #include "support/ops_forms.h"
@@ -28,6 +29,29 @@ class TestDevice : public QObject {
         const std::vector<at::Tensor> got = gradients_now(*encoder);
         for (const at::Tensor& gradient : got) QVERIFY(!gradient.defined() || gradient.scalar_type() == at::kFloat);
         QCOMPARE(exact.differs(got), std::string());
+    }
+
+    void tensors_cast_together_have_the_gradients_of_those_cast_one_by_one() {
+        const auto leaf = [](std::int64_t numbers, bool learned) { return at::randn({numbers}).requires_grad_(learned); };
+        const std::vector<at::Tensor> all = {
+            leaf(3, true), leaf(9 << 20, true), leaf(4, false), leaf(5, true), at::randn({2}).to(at::kBFloat16), leaf(6, true)};
+        const std::vector<at::Tensor> cast = cast_together(all, at::kBFloat16);
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            QVERIFY(at::equal(cast[i], all[i].to(at::kBFloat16)));
+            QCOMPARE(cast[i].requires_grad(), all[i].requires_grad());
+        }
+        QVERIFY(cast[4].is_same(all[4]));
+        const at::Tensor loss = (cast[0] * 3).sum() + (cast[1] * cast[1]).sum() + (cast[3] * cast[2][0]).sum();  // the last is not read
+        loss.backward({}, /*retain_graph=*/true);
+        loss.backward();
+        const std::vector<at::Tensor> wanted = {at::full({3}, 6.0), 4 * cast[1].detach(), {}, (2 * cast[2][0]).expand({5}), {}, {}};
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            const at::Tensor got = all[i].grad();
+            QCOMPARE(got.defined(), wanted[i].defined());
+            if (got.defined()) QVERIFY(got.scalar_type() == at::kFloat && at::allclose(got, wanted[i].to(at::kFloat), 1e-2, 1e-6));
+        }
+        const at::NoGradGuard no_grad;
+        for (const at::Tensor& t : cast_together(all, at::kHalf)) QVERIFY(!t.requires_grad() && t.scalar_type() == at::kHalf);
     }
 
     void dropout_depends_on_seed_step_and_batch_alone() {
