@@ -7,7 +7,6 @@
 #include <dlfcn.h>
 
 #include <atomic>
-#include <cstdlib>
 #include <filesystem>
 #include <optional>
 
@@ -54,7 +53,9 @@ struct WithoutOrders final : c10::WarningHandler {
     }
 };
 
-/// The same bits from the same run: sums in an order of their own wherever CUDA's operators have one.
+/// The same bits from the same run: sums in an order of their own wherever CUDA's operators have one. cuBLAS has one without
+/// CUBLAS_WORKSPACE_CONFIG: PyTorch gives each of its streams a workspace. Where that is set, it compiles a regular expression to read it
+/// again in every product, half the time of a step of small batches.
 void keep_orders() {
     at::globalContext().setDeterministicAlgorithms(true, /*warn_only=*/true);
     at::globalContext().setDeterministicFillUninitializedMemory(false);
@@ -88,7 +89,6 @@ const std::optional<std::string>& why_no_cuda() {
         const fs::path file = torch_cuda_file();
         if (!fs::exists(file))
             return file.string() + " is missing; run packaging/setup.sh --cuda, or give the bundle a torch with CUDA (--torch DIR)";
-        ::setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", 0);  // of keep_orders(), read as it opens
         if (!::dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL))
             return file.string() + " cannot be loaded: " + ::dlerror();  // operators register as it opens
         if (at::accelerator::deviceCount() < 1) return without_gpu(driver);
