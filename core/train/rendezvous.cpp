@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <string_view>
 
 #include "common/error.h"
 #include "common/strings.h"
@@ -41,13 +43,38 @@ void read_ranks(const Reader& read, Rendezvous& r) {
     r.local_size = read.number("LOCAL_WORLD_SIZE").value_or(1);
 }
 
+/// The processes of a node as SLURM lists them, "2(x3),1": three nodes of two, one of one. Nothing: it is no such list, or ends before it.
+std::optional<int> tasks_of_node(std::string_view list, int node) {
+    while (!list.empty()) {
+        const std::string_view part = list.substr(0, list.find(','));
+        list.remove_prefix(std::min(list.size(), part.size() + 1));
+        const auto open = part.find("(x");
+        const auto tasks = parse_int(part.substr(0, open));
+        const auto nodes = open == std::string_view::npos ? std::optional<std::int64_t>(1)
+                           : part.ends_with(')')          ? parse_int(part.substr(open + 2, part.size() - open - 3))
+                                                          : std::nullopt;
+        if (!tasks || !nodes || *tasks < 1 || *tasks > 1'000'000 || *nodes < 1) return std::nullopt;
+        if (node < *nodes) return static_cast<int>(*tasks);
+        node -= static_cast<int>(*nodes);
+    }
+    return std::nullopt;
+}
+
+/// How many tasks of the step share this node: the step's own list, which srun always tells; --ntasks-per-node of the job may be another.
+int slurm_tasks_here(const Reader& read) {
+    const int node = read.number("SLURM_NODEID").value_or(0);
+    for (const char* list : {"SLURM_STEP_TASKS_PER_NODE", "SLURM_TASKS_PER_NODE"})
+        if (const auto tasks = tasks_of_node(read.text(list).value_or(""), node)) return *tasks;
+    return read.number("SLURM_NTASKS_PER_NODE").value_or(1);
+}
+
 /// A task of srun. A batch script without srun has SLURM_NTASKS, too, but no step: it is one process.
 void read_slurm(const Reader& read, Rendezvous& r) {
     r.rank = read.needed("SLURM_PROCID", "SLURM_STEP_ID");
     const auto step_tasks = read.number("SLURM_STEP_NUM_TASKS");
     r.size = step_tasks ? *step_tasks : read.needed("SLURM_NTASKS", "SLURM_PROCID");
     r.local_rank = read.number("SLURM_LOCALID").value_or(0);
-    r.local_size = read.number("SLURM_NTASKS_PER_NODE").value_or(1);
+    r.local_size = slurm_tasks_here(read);
     if (r.size <= 1) return;
     const auto nodes = read.text("SLURM_STEP_NODELIST");
     r.host = first_host(nodes ? *nodes : read.text("SLURM_NODELIST").value_or(read.text("SLURM_JOB_NODELIST").value_or("")));

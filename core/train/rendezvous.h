@@ -12,7 +12,8 @@ namespace faceter {
 /// Where the ranks of a run meet, as what started them says:
 ///   faceter run --devices N   FACETER_RENDEZVOUS, a file in a folder of the user's own, with RANK, WORLD_SIZE, LOCAL_RANK
 ///   torchrun                  RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR, MASTER_PORT
-///   srun                      SLURM_PROCID, SLURM_NTASKS, SLURM_LOCALID, SLURM_NODELIST; the port follows from SLURM_JOB_ID
+///   srun                      SLURM_PROCID, SLURM_NTASKS, SLURM_LOCALID, SLURM_NODELIST, SLURM_STEP_TASKS_PER_NODE; the port follows from
+///                             SLURM_JOB_ID
 /// MASTER_ADDR and MASTER_PORT have precedence over SLURM's. A store over TCP listens on every interface and knows no password: the network
 /// of a cluster is trusted.
 struct Rendezvous {

@@ -149,6 +149,18 @@ class TestProcessGroup : public QObject {
         auto batch_script = step;  // no srun: one process, whatever the job's tasks
         batch_script.erase("SLURM_STEP_ID");
         QCOMPARE(from(batch_script).size, 1);
+        const auto beside = [&](const std::map<std::string, std::string>& more) {
+            auto all = step;
+            all.insert(more.begin(), more.end());
+            return from(all).local_size;
+        };
+        QCOMPARE(beside({}), 1);
+        QCOMPARE(beside({{"SLURM_NTASKS_PER_NODE", "4"}}), 4);
+        QCOMPARE(beside({{"SLURM_TASKS_PER_NODE", "2(x3),1"}}), 2);
+        QCOMPARE(beside({{"SLURM_TASKS_PER_NODE", "2(x3),1"}, {"SLURM_NODEID", "3"}}), 1);
+        QCOMPARE(beside({{"SLURM_NTASKS_PER_NODE", "8"}, {"SLURM_STEP_TASKS_PER_NODE", "3,5"}, {"SLURM_NODEID", "1"}}), 5);
+        for (const char* broken : {"x", "2(x", "2(x0)", "2(xa)", "0", ",", "2(x1)"})
+            QCOMPARE(beside({{"SLURM_NTASKS_PER_NODE", "4"}, {"SLURM_TASKS_PER_NODE", broken}, {"SLURM_NODEID", "1"}}), 4);
         auto other = step;
         other["MASTER_ADDR"] = "10.0.0.7";
         other["MASTER_PORT"] = "4000";
