@@ -11,6 +11,7 @@
 #include "machine.h"
 #include "memory_need.h"
 #include "named_model.h"
+#include "start_folder.h"
 
 namespace faceter::worker {
 namespace {
@@ -33,7 +34,15 @@ Json describe_attention(const EncoderConfig& config) {
     return attention;
 }
 
-Json describe_model(const EmbeddingModel& model, bool tensors) {
+/// Its own, or of the model that its run began with.
+std::string licence_of_opened(const OpenedModel& opened) {
+    const fs::path folder = opened.run ? opened.run->folder() : opened.model->folder.folder;
+    const std::string own = licence_of(folder);
+    return own.empty() ? licence_of(first_start(folder)) : own;
+}
+
+Json describe_model(const OpenedModel& opened, bool tensors) {
+    const EmbeddingModel& model = *opened.model;
     const EncoderConfig& config = model.encoders.front()->config();
     Json mixtures = Json::array();
     for (std::size_t i = 0; i < model.encoders.front()->blocks().size(); ++i)
@@ -69,7 +78,7 @@ Json describe_model(const EmbeddingModel& model, bool tensors) {
                       {"routes", routes},
                       {"prompts", model.folder.prompts},
                       {"default_prompt", model.folder.default_prompt},
-                      {"licence", licence_of(model.folder.folder)},
+                      {"licence", licence_of_opened(opened)},
                       {"memory_to_embed", memory_to_embed(model)},
                       {"memory_to_train", memory_to_train(model)},
                       {"adapters", adapters}};
@@ -124,7 +133,7 @@ void add_describe(CLI::App& app, int& exit_code) {
     command->add_flag("--tensors", options->tensors, "List every tensor with its shape");
     command->callback([=, &exit_code] {
         OpenedModel opened = open_model(options->model, false);
-        Json described = describe_model(*opened.model, options->tensors);
+        Json described = describe_model(opened, options->tensors);
         if (options->model.compute != "float32")
             described["computed"] = Json::array({describe_compute(prepare_to_embed(opened, options->model, false))});
         if (options->json)

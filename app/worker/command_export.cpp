@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 
-#include "checkpoint/hub.h"
 #include "commands.h"
 #include "common/cancel.h"
 #include "common/error.h"
@@ -22,6 +21,7 @@
 #include "plugin/peft_export.h"
 #include "record/models_by_run.h"
 #include "staged_folder.h"
+#include "start_folder.h"
 
 namespace faceter::worker {
 namespace {
@@ -93,30 +93,6 @@ std::vector<Route> by_instruction(const EmbeddingModel& model) {
     std::vector<Route> all;
     for (auto& [instruction, route] : routes) all.push_back(std::move(route));
     return all;
-}
-
-/// The run whose folder, or whose model's, this is.
-std::optional<RunDirectory> run_at(const fs::path& folder) {
-    std::error_code ignored;
-    for (const fs::path& place : {folder, folder.parent_path()})
-        if (fs::is_regular_file(place / "run.json", ignored)) return RunDirectory(place);
-    return std::nullopt;
-}
-
-/// Where the model that the run comes from lies on this machine, through runs that were trained further; empty where it does not.
-fs::path start_folder(const Json& settings) {
-    constexpr int longest_line = 64;  // of runs, were two to name each other
-    try {
-        fs::path folder = find_model(json_or<std::string>(settings, "model", "", "settings"));
-        for (int i = 0; i < longest_line; ++i) {
-            const auto run = run_at(folder);
-            if (!run) break;
-            folder = find_model(json_or<std::string>(run->settings(), "model", "", "settings"));
-        }
-        return folder;
-    } catch (const Error&) {
-        return {};  // the card does without
-    }
 }
 
 /// Where an export is: which folder of several, else which step of the one. One of a large model takes minutes.
@@ -239,7 +215,7 @@ class Export {
         if (prompt.is_string()) card.default_prompt = prompt.get<std::string>();
         if (options_.to != "onnx" && options_.to != "peft") card.only_faceter = beyond_sentence_transformers(written);
         card.proof = proof.lines();
-        card.start_model = start_folder(run_.settings());
+        card.start_model = first_start(run_.folder());
         card.adapters = adapters_;
         card.int8 = int8_;
         write_file_atomic(folder / "README.md", model_card(run_, card));

@@ -13,7 +13,8 @@ Extension infonce() {
             {"infonce",
              "",
              {
-                 boolean("symmetric", false, "Add the loss from documents to queries.").from("methods.md, section 2"),
+                 boolean("symmetric", false, "The mean of the losses from queries to documents and from documents to queries.")
+                     .from("methods.md, section 2"),
                  choice("mask_false_negatives", {"none", "same_text", "same_label"}, "same_text",
                         "In-batch examples with the same text (or also the same class label) are not taken as negatives; the papers mask "
                         "nothing."),

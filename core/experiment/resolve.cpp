@@ -19,6 +19,7 @@
 #include "experiment/setting_value.h"
 #include "experiment/suite.h"
 #include "experiment/sweep.h"
+#include "experiment/task_defaults.h"
 #include "settings/core_settings.h"
 
 namespace faceter {
@@ -149,9 +150,9 @@ class Resolver {
             else
                 task["type"] = name;
         }
-        const bool clustering = task["type"] == "clustering", retrieval = task["type"] == "retrieval";
-        if (task["temperature"].is_null()) task["temperature"] = clustering ? 0.06 : 0.03;
-        if (task["batching"].is_null()) task["batching"] = retrieval ? "homogeneous" : "heterogeneous";
+        const std::string type = task["type"].is_string() ? task["type"].get<std::string>() : "";
+        if (task["temperature"].is_null()) task["temperature"] = default_temperature(type);
+        if (task["batching"].is_null()) task["batching"] = default_batching(type);
         settle_instructions(name, task["instructions"], node ? node->find("instructions") : nullptr);
     }
 

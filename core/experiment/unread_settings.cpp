@@ -11,6 +11,7 @@
 #include "experiment/recipes.h"
 #include "experiment/resolve.h"
 #include "experiment/setting_value.h"
+#include "experiment/task_defaults.h"
 #include "settings/check.h"
 #include "settings/core_settings.h"
 
@@ -35,6 +36,10 @@ class Settings {
             method(run, ExtensionKind::curriculum, recipe.at("curriculum"), place("curriculum"));
             method(run, ExtensionKind::objective, recipe.at("objective"), place("objective"));
             weights(run.settings.at("tasks"), recipe);
+            temperatures(run.settings.at("tasks"), recipe);
+            batchings(run.settings.at("tasks"), recipe);
+            noise_mask(recipe, place("curriculum"));
+            validation(run, recipe);
             if (run.settings.at("sample_limit") == 0) training(recipe, place("training"), place("objective"));  // --smoke has few steps
             if (recipe.at("mine").is_object()) mining(recipe.at("mine"), fmt::format("stage {}: mine", faceter::quoted(stage)));
         }
@@ -81,6 +86,71 @@ class Settings {
                 note(fmt::format("tasks.{}.weight", name), curriculum == "task_aware",
                      fmt::format("is {}, and nothing reads it: curriculum {} draws no batches by weight{}", weight, curriculum,
                                  weight > 0 ? "" : ", and trains on the task's data; to keep them out, name the other tasks in a stage"));
+    }
+
+    void temperatures(const Json& tasks, const Json& recipe) {
+        const std::string instead = temperature_instead(recipe);
+        for (const auto& [name, task] : tasks.items())
+            if (const auto own = json_at<double>(task, "temperature", "task");
+                own != default_temperature(json_at<std::string>(task, "type", "task")) && trains(recipe, name))
+                note(fmt::format("tasks.{}.temperature", name), instead.empty(),
+                     fmt::format("is {}, and nothing reads it: {}", own, instead));
+    }
+
+    /// Why the tasks' temperatures do not count; empty where they do, or a plugin's loss may read them.
+    std::string temperature_instead(const Json& recipe) const {
+        const Json &curriculum = recipe.at("curriculum"), &objective = recipe.at("objective");
+        const auto method = [](const Json& part) { return json_at<std::string>(part, "method", "settings"); };
+        if (is_on_tokens(recipe)) return fmt::format("objective {} has no temperature", method(objective));
+        for (const char* own : {"temperature", "scale"})
+            if (const Json value = json_or<Json>(objective, own, Json(), "objective"); value.is_number())
+                return fmt::format("objective {} has its own, {} {}", method(objective), own, value.get<double>());
+        const Json value = json_or<Json>(curriculum, "temperature", Json(), "curriculum");
+        return value.is_number() ? fmt::format("curriculum {} has one for every batch, {}", method(curriculum), value.get<double>()) : "";
+    }
+
+    void batchings(const Json& tasks, const Json& recipe) {
+        const auto curriculum = json_at<std::string>(recipe.at("curriculum"), "method", "curriculum");
+        const Catalogue::Entry* entry = catalogue_.find(ExtensionKind::curriculum, curriculum);
+        for (const auto& [name, task] : tasks.items())
+            if (const auto own = json_at<std::string>(task, "batching", "task");
+                own != default_batching(json_at<std::string>(task, "type", "task")) && trains(recipe, name))
+                note(fmt::format("tasks.{}.batching", name), curriculum == "task_aware" || !entry || entry->plugin != "core",
+                     fmt::format("is {}, and nothing reads it: curriculum {} makes batches {}", own, curriculum,
+                                 curriculum == "static" ? "of all tasks" : "of a data set each"));
+    }
+
+    bool is_on_tokens(const Json& recipe) const {
+        const auto method = json_at<std::string>(recipe.at("objective"), "method", "objective");
+        const Catalogue::Entry* entry = catalogue_.find(ExtensionKind::objective, method);
+        return entry && entry->extension.on_tokens;
+    }
+
+    /// Of a curriculum that leaves examples out of the loss, which one on tokens has of texts, not of pairs.
+    void noise_mask(const Json& recipe, const std::string& where) {
+        const Json& curriculum = recipe.at("curriculum");
+        const auto mask = json_or<std::string>(curriculum, "noise_mask", "none", "curriculum");
+        if (mask == "none" || !json_or<bool>(curriculum, "instance_level", true, "curriculum")) return;
+        note(where + ".noise_mask", !is_on_tokens(recipe),
+             fmt::format("is {}, and nothing reads it: objective {} is a loss on tokens, and trains on masked examples as well; say "
+                         "noise_mask: none",
+                         mask, json_at<std::string>(recipe.at("objective"), "method", "objective")));
+    }
+
+    /// A part that is trained by itself, and scored by its own task's validation data, is never scored where there are none.
+    void validation(const ResolvedRun& run, const Json& recipe) {
+        const Catalogue::Entry* entry = catalogue_.find(ExtensionKind::variant, run.method);
+        const Json training = training_of(recipe);
+        if (!entry || !entry->extension.training.validated || json_at<std::int64_t>(training, "evaluate_every_steps", "training") == 0)
+            return;
+        const Training& how = entry->extension.training;
+        const Json given = how.given.empty() ? Json() : json_or<Json>(run.settings.at("variant"), how.given, Json(), "variant");
+        for (const auto& [name, task] : run.settings.at("tasks").items())
+            if (trains_on(recipe, name, task) && !given.contains(name))
+                note(fmt::format("tasks.{}.validation", name), !json_or<Json>(task, "validation", Json::array(), "tasks").empty(),
+                     fmt::format("is empty, and variant {} ({}) is scored by it while it trains on this task alone: it trains to the end{}",
+                                 faceter::quoted(run.variant), run.method,
+                                 training.at("early_stopping").is_object() ? ", and early_stopping has no effect there" : ""));
     }
 
     void training(const Json& recipe, const std::string& where, const std::string& objective) {

@@ -21,10 +21,23 @@ Catalogue catalogue() {
         {choice("router", {"pilot", "fixed"}, "pilot", "Which."), boolean("many", true, "Whether."),
          read_where("router=pilot", integer("clusters", 1, "How many.")), read_where("many=true", integer("size", 2, "How large."))}};
     made.add(ExtensionKind::variant, {"routed", "", schema}, "demo");
+    const Schema gates{"gates", "", {map("gates", text("", "", ""), "Gates.")}};
+    made.add(
+        ExtensionKind::variant,
+        {"gates", "", gates, false, "", LearnsFrom::anything, {}, {Training::What::adapters, "always", "gates", {}, /*validated=*/true}},
+        "demo");
+    const Schema planned{
+        "planned",
+        "",
+        {choice("noise_mask", {"quantile", "none"}, "quantile", "Which."), real("temperature", 0.01, "Of the loss.").optional()}};
+    made.add(ExtensionKind::curriculum, {"planned", "", planned}, "demo");
+    const Schema scaled{"scaled", "", {real("scale", 20, "Of similarities.")}};
+    made.add(ExtensionKind::objective, {"scaled", "", scaled}, "demo");
     made.add(ExtensionKind::analysis, {"routed_study", "", {"routed_study", "", {}}}, "demo");
     return made;
 }
 
+/// `weight`: of task a, and what else it has.
 std::vector<std::string> remarks(const std::string& variant, const std::string& rest = "", const std::string& weight = "1") {
     const Catalogue known = catalogue();
     const std::string text =
@@ -81,6 +94,42 @@ class TestUnreadSettings : public QObject {
         QVERIFY(remarks(dense, "", "0").empty());
         const std::string stages = "curriculum: {method: static}\nstages: [{name: one, tasks: [b]}]\n";
         QVERIFY(remarks(dense, stages, "0").empty());
+    }
+    void a_temperature_in_whose_place_another_stands_is_told() {
+        const auto told = [](const std::string& rest) { return remarks(dense, rest, "1\n    temperature: 0.2"); };
+        QVERIFY(told("").empty());
+        QVERIFY(tells(told("curriculum: {method: static}\n"),
+                      "tasks.a.temperature is 0.2, and nothing reads it: curriculum static has one for every batch, 0.03"));
+        QVERIFY(told("curriculum: {method: planned}\n").empty());
+        QVERIFY(tells(told("curriculum: {method: planned, temperature: 0.5}\n"), "curriculum planned has one for every batch, 0.5"));
+        QVERIFY(tells(told("objective: {method: scaled}\n"), "objective scaled has its own, scale 20"));
+        QVERIFY(tells(told("objective: {method: masked_language}\n"), "objective masked_language has no temperature"));
+        QVERIFY(told("stages: [{name: one, curriculum: {method: static}}, {name: two}]\n").empty());
+        QVERIFY(remarks(dense, "curriculum: {method: static}\n").empty());
+    }
+    void batching_under_a_curriculum_that_has_its_own_is_told() {
+        const auto told = [](const std::string& rest) { return remarks(dense, rest, "1\n    batching: heterogeneous"); };
+        QVERIFY(told("").empty());
+        QVERIFY(told("curriculum: {method: planned}\n").empty());
+        QVERIFY(tells(told("curriculum: {method: shuffled}\n"),
+                      "tasks.a.batching is heterogeneous, and nothing reads it: curriculum shuffled makes batches of a data set each"));
+    }
+    void a_noise_mask_under_a_loss_on_tokens_is_told() {
+        const std::string masked = "objective: {method: masked_language}\n";
+        QVERIFY(tells(remarks(dense, masked + "curriculum: {method: planned}\n"),
+                      "curriculum.noise_mask is quantile, and nothing reads it: objective masked_language is a loss on tokens"));
+        QVERIFY(remarks(dense, masked + "curriculum: {method: planned, noise_mask: none}\n").empty());
+    }
+    void what_is_scored_by_validation_data_that_there_are_none_of_is_told() {
+        const std::string stops = "training: {evaluate_every_steps: 2, early_stopping: {}}\n", held_out = "1\n    validation: [{path: v}]";
+        QVERIFY(
+            tells(remarks("method: gates", stops, held_out),
+                  "tasks.b.validation is empty, and variant 'V' (gates) is scored by it while it trains on this task alone: it trains to "
+                  "the end, and early_stopping has no effect there"));
+        QVERIFY(remarks("method: gates, gates: {b: folder}", stops, held_out).empty());
+        QVERIFY(remarks("method: gates", "", held_out).empty());
+        const std::string scored = "evaluation: {datasets: [{name: s, source: folder, path: /base/s}]}\n";
+        QVERIFY(remarks(dense, stops + scored, held_out).empty());
     }
     void mining_that_looks_at_too_few_documents_is_told() {
         const auto stage = [](const std::string& mine) { return "stages: [{name: one, mine: {" + mine + "}}]\n"; };

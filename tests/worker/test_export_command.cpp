@@ -326,6 +326,8 @@ class TestExportCommand : public QObject {
             const std::string card = read_file(out + "/README.md");
             QVERIFY2(card.starts_with("---\nlicense: mit\n") && card.find("mit, as its README.md says.") != std::string::npos,
                      card.c_str());
+            const ChildResult described = worker({"describe", "--json", "--model", second});
+            QVERIFY2(described.output.find("\"licence\": \"mit\"") != std::string::npos, described.output.c_str());
         }
     }
     void what_is_no_folder_is_refused_at_once() {
