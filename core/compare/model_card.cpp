@@ -45,6 +45,15 @@ std::string code(std::string text) {
     return "`" + text + "`";
 }
 
+/// A model's name, or its folder's: where that lies on one machine leads nowhere on another. One called "model" is in that of its run.
+std::string start_name(const std::string& model) {
+    if (!model.starts_with('/') && !model.starts_with('.')) return model;
+    fs::path folder = fs::path(model).lexically_normal();
+    if (folder.filename().empty()) folder = folder.parent_path();
+    if (folder.filename() == "model") folder = folder.parent_path();
+    return folder.filename().string();
+}
+
 std::string interval_text(const Interval& interval) { return fmt::format("[{:.2f}, {:.2f}]", interval.low, interval.high); }
 
 /// "+3.20 [1.10, 5.30], p = 0.004", by the paired bootstrap over examples; empty where one of both has no scores of single examples.
@@ -188,7 +197,7 @@ std::string model_card(const RunDirectory& run, const ExportedFolder& folder) {
     std::string card = front_matter(run, folder, licence);
     card += fmt::format("# {}\n\n", escape_markdown(info.group() + (folder.route.empty() ? "" : ", " + folder.route)));
     card += fmt::format("A text embedding model: {} on {}, seed {}, made by Faceter {} as run {}.\n\n", escape_markdown(info.method),
-                        code(start), info.seed, FACETER_VERSION, code(info.id));
+                        code(start_name(start)), info.seed, FACETER_VERSION, code(info.id));
     if (info.smoke) card += "A smoke run: trained on a small sample of its data, to see that everything works.\n\n";
     card += "## How to load it\n\n" + loading(folder) + "\n## Prompts\n\n" + prompts(folder);
     card += "\n## Training data\n\n" + training_data(run.settings()) + "\n## Scores\n\n" + scores(run);

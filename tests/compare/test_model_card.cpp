@@ -93,6 +93,22 @@ class TestModelCard : public QObject {
             QCOMPARE(says(card, "+3.30"), !other_settings);  // of set1
         }
     }
+    void a_start_model_is_named_without_its_place_on_this_machine() {
+        const RunDirectory run = finished_run(folder_.path() / "five", false);
+        const std::pair<const char*, const char*> names[] = {
+            {"/home/me/models/bert-tiny", "bert-tiny"},
+            {"/home/me/models/bert-tiny/", "bert-tiny"},
+            {"/home/me/project/runs/q-ic-s1-20260101-000000-aaaa/model", "q-ic-s1-20260101-000000-aaaa"},
+            {"minilm", "minilm"},
+            {"org/name", "org/name"}};
+        for (const auto& [model, name] : names) {
+            Json json = read_json(run.folder() / "run.json");
+            json["settings"]["model"] = model;
+            write_file_atomic(run.folder() / "run.json", json.dump());
+            const std::string card = model_card(RunDirectory(run.folder()), {"sentence-transformers", "", {}, "", "", "", {}});
+            QVERIFY2(says(card, " on `" + std::string(name) + "`, seed") && !says(card, "/home/me"), card.c_str());
+        }
+    }
     void the_licence_is_the_start_models_own_word() {
         const fs::path start = folder_.path() / "start";
         make_directories(start);

@@ -15,6 +15,7 @@
 #include "support/checkout.h"
 #include "support/test.h"
 #include "two_hosts.h"
+#include "worker/embedding_server.h"
 
 using namespace faceter;
 using namespace faceter::testing;
@@ -272,6 +273,29 @@ class TestPretendPrograms : public QObject {
                 qInfo("%s: %.4f and %.4f", bf16 ? "bfloat16" : "float32", scored[0].scores[i], scored[1].scores[i]);
                 QVERIFY(off < (bf16 ? 5 : 0.2));
             }
+        }
+    }
+
+    /// The weights take 6 MB of these 8, and all texts at once would take ten times what is left.
+    void a_server_answers_in_parts_what_does_not_fit_in_a_devices_memory() {
+        NEED_SHARED();
+        const Json request = {{"input", std::vector<std::string>(400, "a cat sat on the mat and so on " + std::string(100, '!'))}};
+        std::string answers[2];
+        for (const bool small : {false, true}) {
+            auto environment = QProcessEnvironment::systemEnvironment();
+            environment.insert("LD_PRELOAD", FACETER_BINARY_DIR "/lib/libfaceter-pretend.so");
+            if (small) environment.insert("FACETER_PRETEND_BYTES", "8388608");
+            const Server server({"--device", "cuda"}, environment);
+            const HttpAnswer answer = server.embeddings(request);
+            QVERIFY2(answer.status == 200, answer.body.c_str());
+            answers[small] = answer.body;
+            QCOMPARE(server.metric("faceter_batches_total") > 4, small);
+        }
+        const Json whole = Json::parse(answers[0]), parts = Json::parse(answers[1]);
+        for (const std::size_t text : {0, 399}) {
+            const auto one = whole.at("data").at(text).at("embedding").get<std::vector<float>>();
+            const auto other = parts.at("data").at(text).at("embedding").get<std::vector<float>>();
+            for (std::size_t i = 0; i < one.size(); ++i) QVERIFY(std::abs(one[i] - other[i]) < 1e-5f);
         }
     }
 };

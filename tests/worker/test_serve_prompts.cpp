@@ -86,6 +86,20 @@ class TestServePrompts : public QObject {
         QCOMPARE(server.embeddings({{"model", "v1:tiny:query"}, {"input", "a"}}).status, 404);
         QCOMPARE(server.embeddings({{"model", "v1"}, {"input", "a"}}).status, 404);
     }
+    void two_prompts_in_one_request_are_refused() {
+        const TemporaryDirectory folder;
+        const fs::path model = folder.path() / "tiny";
+        fs::copy(tiny_model(), model, fs::copy_options::recursive);
+        fs::remove(model / "config_sentence_transformers.json");
+        write_file_atomic(model / "config_sentence_transformers.json", Json{{"prompts", {{"query", "q: "}, {"document", "d: "}}}}.dump());
+        const Server server({}, QProcessEnvironment::systemEnvironment(), model.string());
+        const HttpAnswer both = server.embeddings({{"model", "tiny:query"}, {"prompt_name", "document"}, {"input", "a"}});
+        QCOMPARE(both.status, 400);
+        QVERIFY2(both.body.find("asks for prompt 'query' and prompt_name for 'document'") != std::string::npos, both.body.c_str());
+        const Json again = {{"model", "tiny:query"}, {"prompt_name", "query"}, {"inputs", "a"}};
+        QCOMPARE(server.ask("POST", "/embed", again.dump()).status, 200);
+        QCOMPARE(server.embeddings({{"model", "tiny"}, {"prompt_name", "document"}, {"input", "a"}}).status, 200);
+    }
 };
 
 FACETER_TEST(TestServePrompts)

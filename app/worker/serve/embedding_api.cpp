@@ -249,8 +249,8 @@ void EmbeddingApi::handle(const std::shared_ptr<HttpExchange>& exchange) {
 HttpResponse EmbeddingApi::answer_of(const EmbedResult& result, const Writer& write, Refusal refuse) {
     try {
         return result.status == 200 ? write(result) : refuse(result.status, result.error);
-    } catch (const std::exception& error) {  // no memory, say
-        return refuse(500, error.what());
+    } catch (const std::exception&) {  // no memory, say
+        return refuse(500, describe_current_exception().second);
     }
 }
 
@@ -272,8 +272,8 @@ void EmbeddingApi::embed(const std::shared_ptr<HttpExchange>& exchange, Asked (E
         answer(exchange, refuse(refused.status, refused.what()), nullptr, 0, start);
     } catch (const Error& error) {  // a model or prompt that is not there, JSON that is none
         answer(exchange, refuse(error.code() == ExitCode::usage ? 404 : 400, error.what()), nullptr, 0, start);
-    } catch (const std::exception& error) {
-        answer(exchange, refuse(500, error.what()), nullptr, 0, start);
+    } catch (const std::exception&) {
+        answer(exchange, refuse(500, describe_current_exception().second), nullptr, 0, start);
     }
 }
 

@@ -28,6 +28,14 @@ TokenBatch as_batch(const std::vector<std::vector<std::int32_t>>& ids, std::size
     return batch;
 }
 
+std::string does_not_fit(const Encoder& encoder, std::int64_t tokens, const c10::OutOfMemoryError& error) {
+    const std::string what = error.what_without_backtrace();
+    return fmt::format(
+        "{} is out of memory in embedding a text of {} tokens by itself; send a shorter one, or start the server with "
+        "a lower --max-length or with --device cpu ({})",
+        encoder.device().str(), tokens, what.substr(0, what.find('\n')));
+}
+
 }  // namespace
 
 struct EmbeddingService::Job {
@@ -93,12 +101,12 @@ std::int64_t EmbeddingService::batch_tokens(const Encoder& encoder) const {
 }
 
 void EmbeddingService::finish(const std::shared_ptr<Job>& job, EmbedResult result) {
+    if (std::erase(active_, job) == 0) return;  // it has been told already, of another text
     {
         const std::lock_guard lock(mutex_);
         counts_.waiting_texts -= job->work.size();
         if (result.status == 200) counts_.texts += job->work.size(), counts_.tokens += result.tokens;
     }
-    std::erase(active_, job);
     job->done(std::move(result));
 }
 
@@ -119,8 +127,8 @@ bool EmbeddingService::take_new() {
             if (const std::string problem = tokenise(*job); !problem.empty()) finish(job, {413, problem, {}, 0});
         } catch (const Error& error) {  // a text that the model cannot read
             finish(job, {error.code() == ExitCode::data ? 400 : 500, error.what(), {}, 0});
-        } catch (const std::exception& error) {
-            finish(job, {500, error.what(), {}, 0});
+        } catch (const std::exception&) {
+            finish(job, {500, describe_current_exception().second, {}, 0});
         }
     }
     return true;
@@ -180,8 +188,8 @@ bool EmbeddingService::fetch_part() {
     try {
         first->work.where.parts->fetch(first->work.where.route);
         return true;
-    } catch (const std::exception& error) {
-        finish(first, {500, error.what(), {}, 0});
+    } catch (const std::exception&) {
+        finish(first, {500, describe_current_exception().second, {}, 0});
         return false;
     }
 }
@@ -211,6 +219,7 @@ std::vector<EmbeddingService::Item> EmbeddingService::next_batch() {
     return batch;
 }
 
+/// In halves where an accelerator has not enough memory for it.
 void EmbeddingService::embed_batch(const std::vector<Item>& given) {
     std::vector<Item> batch = given;
     std::stable_sort(batch.begin(), batch.end(),
@@ -222,7 +231,17 @@ void EmbeddingService::embed_batch(const std::vector<Item>& given) {
     }
     const Job& first = *batch.front().job;
     const at::NoGradGuard no_grad;
-    const at::Tensor rows = first.model().embed(first.encoder(), make_packed_batch(inputs), {}).to(at::kCPU, at::kFloat).contiguous();
+    at::Tensor rows;
+    try {
+        rows = first.model().embed(first.encoder(), make_packed_batch(inputs), {}).to(at::kCPU, at::kFloat).contiguous();
+    } catch (const c10::OutOfMemoryError& error) {
+        if (batch.size() == 1) return finish(batch.front().job, {500, does_not_fit(first.encoder(), inputs.front().length, error), {}, 0});
+    }
+    if (!rows.defined()) {  // what the failed pass held is free again
+        const auto middle = batch.begin() + static_cast<std::ptrdiff_t>(batch.size() / 2);
+        embed_batch({batch.begin(), middle});
+        return embed_batch({middle, batch.end()});
+    }
     if (!rows.isfinite().all().item<bool>())
         throw failure("an embedding holds a number that is not finite; the model's weights are damaged");
     for (std::size_t i = 0; i < batch.size(); ++i) {
@@ -256,14 +275,15 @@ void EmbeddingService::work() {
                 embed_routed(*active_.front());
             else if (batch = next_batch(); !batch.empty())
                 embed_batch(batch);
-        } catch (const std::exception& error) {
+        } catch (const std::exception&) {
+            const std::string problem = describe_current_exception().second;
             const std::vector<std::shared_ptr<Job>> hit = batch.empty() ? std::vector{active_.front()} : [&] {
                 std::vector<std::shared_ptr<Job>> jobs;
                 for (const Item& item : batch)
                     if (std::find(jobs.begin(), jobs.end(), item.job) == jobs.end()) jobs.push_back(item.job);
                 return jobs;
             }();
-            for (const auto& job : hit) finish(job, {500, error.what(), {}, 0});
+            for (const auto& job : hit) finish(job, {500, problem, {}, 0});
             continue;
         }
         for (const auto& job : std::vector(active_))

@@ -107,7 +107,10 @@ const ServedModels::One& ServedModels::named(const std::string& name) const {
 ServedRouteOf ServedModels::find(const std::string& model, const std::string& prompt) const {
     const std::size_t length = name_length(models_, model);
     const One& one = named(model.substr(0, length));
-    const std::string wanted = prompt.empty() && length < model.size() ? model.substr(length + 1) : prompt;
+    const std::string with_name = length < model.size() ? model.substr(length + 1) : "", wanted = prompt.empty() ? with_name : prompt;
+    if (!with_name.empty() && with_name != wanted)
+        throw data_error("the model's name asks for prompt {} and prompt_name for {}; leave one of both out", faceter::quoted(with_name),
+                         faceter::quoted(prompt));
     const EmbeddingModel& found = *one.opened.model;
     const auto by = [&](const Route& route) {
         return ServedRouteOf{&found, route, one.parts.get(), one.dim, one.prefixes && one.prefixes->empty()};

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <cstring>
@@ -35,10 +36,16 @@ struct Arena {
     std::map<std::size_t, const Block*> used;  ///< by offset
 };
 
+/// Of programs, which cannot be told otherwise.
+std::uint64_t limit_at_start() {
+    const char* given = std::getenv("FACETER_PRETEND_BYTES");
+    return given ? std::min<std::uint64_t>(std::strtoull(given, nullptr, 10), arena_bytes) : arena_bytes;
+}
+
 struct Memory {
     std::mutex mutex;
     std::array<Arena, num_devices> arenas;
-    std::uint64_t limit = arena_bytes;
+    std::uint64_t limit = limit_at_start();
     std::array<c10::CachingDeviceAllocator::DeviceStats, num_devices> stats;
     std::int64_t until_failure = 0;
     struct sigaction before {};
