@@ -1,3 +1,4 @@
+#include <QJsonDocument>
 #include <QMessageBox>
 #include <QPushButton>
 #include <QSemaphore>
@@ -9,6 +10,7 @@
 #include "desktop/compose/fake_worker.h"
 #include "pages/compose/compose_page.h"
 #include "pages/compose/yaml_editor.h"
+#include "pages/state_place.h"
 #include "support/test.h"
 
 using namespace faceter;
@@ -186,6 +188,20 @@ class TestComposeFiles : public QObject {
         QCOMPARE(f.page.document().plainText(), QStringLiteral("name: mine\n# typed"));
         f.answer(QMessageBox::Discard);
         QTRY_COMPARE_WITH_TIMEOUT(f.page.document().plainText(), QStringLiteral("name: other\n"), patience_ms);
+    }
+
+    void what_has_been_saved_is_no_draft_after_a_crash() {
+        Fixture f;
+        f.page.document().reset(QStringLiteral("name: mine\n"), f.file("mine.yaml", "name: mine\n"));
+        const auto kept = [] {
+            return QJsonDocument::fromJson(QSettings().value(StatePlace::own().key(QStringLiteral("compose"))).toByteArray()).object();
+        };
+        f.type("# more");
+        QTRY_VERIFY_WITH_TIMEOUT(kept().contains(QStringLiteral("draft")), patience_ms);
+        f.save();
+        QTRY_VERIFY_WITH_TIMEOUT(!f.page.document().text().isModified(), patience_ms);
+        QTRY_VERIFY_WITH_TIMEOUT(!kept().contains(QStringLiteral("draft")), patience_ms);
+        QVERIFY(kept().contains(QStringLiteral("file")));
     }
 
     void of_two_files_that_are_opened_the_last_one_is_shown() {
