@@ -247,6 +247,19 @@ class TestCurriculum : public QObject {
         QVERIFY2(said.startsWith(QStringLiteral("noise %2, step 7")), qPrintable(said));
     }
 
+    void without_runs_of_several_tasks_no_view_is_named_that_cannot_be_chosen() {
+        Opened on;
+        QVERIFY(on.opened);
+        on.workspace.showOnly({});
+        QTRY_VERIFY_WITH_TIMEOUT(on.page->findChild<EmptyState*>()->isVisible() && on.page->isReady(), patience_ms);
+        QVERIFY(!on.find<QComboBox>("curriculumView")->isVisible());
+        QStringList texts;
+        for (const QLabel* label : on.page->findChild<EmptyState*>()->findChildren<QLabel*>()) texts << label->text();
+        const QString said = texts.join(QLatin1Char('\n'));
+        QVERIFY2(said.contains(QStringLiteral("has trained several tasks")), qPrintable(said));
+        QVERIFY2(!said.contains(QStringLiteral("view")), qPrintable(said));
+    }
+
     void what_is_cancelled_in_activity_is_said_to_be() {
         const TemporaryDirectory programs;
         put_worker(programs.path());
