@@ -61,6 +61,7 @@ QWidget* TextQuestion::makeBar(const Texts& texts) {
 }
 
 void TextQuestion::connectQuery() {
+    m_query->setTitle(m_text->accessibleName());
     connect(m_query, &WorkerQuery::answered, this, [this](const WorkerAnswer& answer) {
         try {
             take(*answer);
@@ -69,6 +70,10 @@ void TextQuestion::connectQuery() {
         }
     });
     connect(m_query, &WorkerQuery::failed, this, &TextQuestion::showError);
+    connect(m_query, &WorkerQuery::cancelled, this, [this] {  // in Activity
+        hideAnswer();
+        setStatus(tr("cancelled"));
+    });
     connect(m_query, &WorkerQuery::progressed, this, [this](const WorkerProgress& progress) { setStatus(progress.what); });
     connect(m_query, &WorkerQuery::busyChanged, this, [this](bool busy) { m_ask->setText(busy ? tr("Asking…") : m_askText); });
 }

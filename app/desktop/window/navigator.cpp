@@ -70,6 +70,17 @@ QString howMany(const RunGroupRef& group) {
     return (seeds.size() == group.runs.size() ? Navigator::tr(" · %1 seeds") : Navigator::tr(" · %1 runs")).arg(group.runs.size());
 }
 
+bool isWrittenLeftwards(QChar sign) {
+    const QChar::Direction direction = sign.direction();
+    return direction == QChar::DirR || direction == QChar::DirAL || direction == QChar::DirRLE || direction == QChar::DirRLO;
+}
+
+/// Within signs that keep what stands behind a name of Arabic or Hebrew behind it.
+QString isolated(const QString& name) {
+    const bool needed = std::any_of(name.begin(), name.end(), isWrittenLeftwards);
+    return needed ? QChar(0x2068) + name + QChar(0x2069) : name;
+}
+
 }  // namespace
 
 QStringList recentProjects() { return QSettings().value(QStringLiteral("projects/recent")).toStringList(); }
@@ -203,7 +214,7 @@ void Navigator::fillRuns() {
 
 /// With its runs below it where there are several; open where the search means one of them alone.
 void Navigator::addGroup(QTreeWidgetItem* section, const RunGroupRef& group, const QString& wanted) {
-    QTreeWidgetItem* item = addItem(section, group.label + howMany(group), groupKind, group.key, false);
+    QTreeWidgetItem* item = addItem(section, isolated(group.label) + howMany(group), groupKind, group.key, false);
     item->setIcon(0, dotIcon(group.colour));
     item->setCheckState(0, m_workspace.isShown(group.key) ? Qt::Checked : Qt::Unchecked);
     item->setToolTip(0, tr("Ticked runs are shown on Curves, Compare, Facets and Results"));

@@ -1,3 +1,4 @@
+#include <QJsonDocument>
 #include <QMessageBox>
 #include <QPushButton>
 #include <QSemaphore>
@@ -9,6 +10,7 @@
 #include "desktop/compose/fake_worker.h"
 #include "pages/compose/compose_page.h"
 #include "pages/compose/yaml_editor.h"
+#include "pages/state_place.h"
 #include "support/test.h"
 
 using namespace faceter;
@@ -113,6 +115,42 @@ class TestComposeFiles : public QObject {
         QCOMPARE(read_file(mine.toStdString()), std::string("name: mine\n# one two"));
     }
 
+    void a_window_that_is_closed_while_texts_are_written_closes_when_they_are() {
+        Fixture f;
+        const QString mine = f.file("mine.yaml", "name: mine\n"), other = f.file("other.yaml", "name: other\n");
+        f.page.document().reset(QStringLiteral("name: mine\n"), mine);
+        {
+            SlowDisk disk;
+            f.save();
+            f.page.document().reset(QStringLiteral("name: changed\n"), other);
+            f.save();
+            QVERIFY(!f.page.close());
+            QVERIFY(f.page.isVisible());
+            disk.answer();
+        }
+        QTRY_VERIFY_WITH_TIMEOUT(!f.page.isVisible(), patience_ms);
+        QCOMPARE(read_file(other.toStdString()), std::string("name: changed\n"));
+        QVERIFY(!f.page.document().text().isModified());
+    }
+
+    void a_window_that_is_closed_stays_where_its_text_could_not_be_written() {
+        Fixture f;
+        QString said;
+        QObject::connect(&f.workspace, &Workspace::complained, &f.page, [&](const QString& message) { said = message; });
+        f.page.document().reset(QStringLiteral("name: mine\n"), f.file("mine.yaml", "name: mine\n") + QStringLiteral("/within.yaml"), true);
+        {
+            SlowDisk disk;
+            f.save();
+            QVERIFY(!f.page.close());
+            disk.answer();
+        }
+        QTRY_VERIFY2_WITH_TIMEOUT(said.contains(QStringLiteral("mine.yaml")), qPrintable(said), patience_ms);
+        QCoreApplication::processEvents();
+        QVERIFY(f.page.isVisible());
+        QVERIFY(f.page.document().text().isModified());
+        QVERIFY(f.page.close());
+    }
+
     void what_is_typed_while_it_is_written_before_another_is_opened_is_asked_about() {
         Fixture f;
         const QString mine = f.file("mine.yaml", "name: mine\n"), other = f.file("other.yaml", "name: other\n");
@@ -150,6 +188,20 @@ class TestComposeFiles : public QObject {
         QCOMPARE(f.page.document().plainText(), QStringLiteral("name: mine\n# typed"));
         f.answer(QMessageBox::Discard);
         QTRY_COMPARE_WITH_TIMEOUT(f.page.document().plainText(), QStringLiteral("name: other\n"), patience_ms);
+    }
+
+    void what_has_been_saved_is_no_draft_after_a_crash() {
+        Fixture f;
+        f.page.document().reset(QStringLiteral("name: mine\n"), f.file("mine.yaml", "name: mine\n"));
+        const auto kept = [] {
+            return QJsonDocument::fromJson(QSettings().value(StatePlace::own().key(QStringLiteral("compose"))).toByteArray()).object();
+        };
+        f.type("# more");
+        QTRY_VERIFY_WITH_TIMEOUT(kept().contains(QStringLiteral("draft")), patience_ms);
+        f.save();
+        QTRY_VERIFY_WITH_TIMEOUT(!f.page.document().text().isModified(), patience_ms);
+        QTRY_VERIFY_WITH_TIMEOUT(!kept().contains(QStringLiteral("draft")), patience_ms);
+        QVERIFY(kept().contains(QStringLiteral("file")));
     }
 
     void of_two_files_that_are_opened_the_last_one_is_shown() {

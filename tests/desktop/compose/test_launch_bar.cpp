@@ -125,6 +125,9 @@ class TestLaunchBar : public QObject {
         again.page.shown();
         QTRY_COMPARE(again.where()->count(), 3);
         QCOMPARE(again.where()->currentText(), QStringLiteral("on this machine"));
+        const auto bars = again.page.findChildren<ErrorBar*>();
+        const auto tells = [](const ErrorBar* bar) { return bar->message().contains(QStringLiteral("Profile gpu")); };
+        QVERIFY(std::any_of(bars.begin(), bars.end(), tells));
         fs::rename(folder_.path() / "gpu.yaml", profile_folder() / "gpu.yaml");
     }
     void ctrl_return_launches_and_what_it_launched_is_counted() {

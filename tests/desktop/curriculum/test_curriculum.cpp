@@ -20,6 +20,7 @@
 #include "widgets/labels.h"
 #include "window/main_window.h"
 #include "window/screenshot.h"
+#include "worker/worker_query.h"
 
 using namespace faceter;
 using namespace faceter::desktop;
@@ -244,6 +245,32 @@ class TestCurriculum : public QObject {
         examples.ask(QString::fromStdString(programs.path().string()), QStringLiteral("noise %2"), 7, {});
         const QString said = examples.findChild<QLabel*>(QStringLiteral("batchExamplesStatus"))->text();
         QVERIFY2(said.startsWith(QStringLiteral("noise %2, step 7")), qPrintable(said));
+    }
+
+    void without_runs_of_several_tasks_no_view_is_named_that_cannot_be_chosen() {
+        Opened on;
+        QVERIFY(on.opened);
+        on.workspace.showOnly({});
+        QTRY_VERIFY_WITH_TIMEOUT(on.page->findChild<EmptyState*>()->isVisible() && on.page->isReady(), patience_ms);
+        QVERIFY(!on.find<QComboBox>("curriculumView")->isVisible());
+        QStringList texts;
+        for (const QLabel* label : on.page->findChild<EmptyState*>()->findChildren<QLabel*>()) texts << label->text();
+        const QString said = texts.join(QLatin1Char('\n'));
+        QVERIFY2(said.contains(QStringLiteral("has trained several tasks")), qPrintable(said));
+        QVERIFY2(!said.contains(QStringLiteral("view")), qPrintable(said));
+    }
+
+    void what_is_cancelled_in_activity_is_said_to_be() {
+        const TemporaryDirectory programs;
+        put_worker(programs.path());
+        BatchExamples examples;
+        examples.ask(QString::fromStdString(programs.path().string()), QStringLiteral("Mix"), 7, {});
+        auto* query = examples.findChild<WorkerQuery*>();
+        Q_EMIT query->progressed({QStringLiteral("reading"), 1, 2});
+        query->cancel();
+        QVERIFY(!examples.isBusy());
+        const QString said = examples.findChild<QLabel*>(QStringLiteral("batchExamplesStatus"))->text();
+        QCOMPARE(said, QStringLiteral("Mix, step 7: cancelled"));
     }
 
     void names_over_the_strips_have_the_height_of_the_users_font() {

@@ -23,6 +23,7 @@
 #include "widgets/labels.h"
 #include "window/main_window.h"
 #include "window/screenshot.h"
+#include "worker/worker_query.h"
 
 using namespace faceter;
 using namespace faceter::desktop;
@@ -140,6 +141,20 @@ class TestExplorePage : public QObject {
         QVERIFY(on.ready());
         QTRY_VERIFY_WITH_TIMEOUT(on.table()->rowCount() > 0, patience_ms);
         QCOMPARE(text->text(), QStringLiteral("a dog"));
+    }
+
+    void what_is_cancelled_in_activity_is_said_to_be() {
+        Opened on(project_);
+        QVERIFY(on.opened);
+        auto* box = on.find<QComboBox>("exploreSet");
+        box->setFocus();
+        QTest::keyClick(box, Qt::Key_End);
+        for (WorkerQuery* query : on.page->findChildren<WorkerQuery*>()) {
+            QVERIFY2(query->title().contains(QStringLiteral(" of ")), qPrintable(query->title()));  // no method's name
+            query->cancel();
+        }
+        QVERIFY(on.page->isReady());
+        QCOMPARE(on.find<ElidedLabel>("exploreStatus")->fullText(), QStringLiteral("cancelled"));
     }
 
     void an_example_is_found_and_chosen_by_keys() {

@@ -316,6 +316,9 @@ class TestFacets : public QObject {
         QCOMPARE(cards()[0]->p(), QString());
         QCOMPARE(table()->columnCount(), 3);
         QVERIFY(words().contains(QStringLiteral("nothing to test")));
+        for (const RunGroupRef& group : m_workspace->groups()) m_workspace->setShown(group.key, false);
+        QTRY_VERIFY(m_page->picture().groups.empty());
+        QTRY_VERIFY2(words().contains(QStringLiteral("No run that is shown")), qPrintable(words()));
     }
 };
 

@@ -137,6 +137,20 @@ class TestSweeps : public QObject {
         view->grab();
     }
 
+    void a_range_stays_on_its_own_axis_where_another_setting_ends_like_it() {
+        Sweep sweep;
+        for (const auto& [a, b] : {std::pair("1", "1"), std::pair("1", "2"), std::pair("2", "1"), std::pair("2", "2")})
+            sweep.points.push_back({"point", {{"tasks.a.weight", a}, {"tasks.b.weight", b}}, {}, 0});
+        sweep.settings = {{"tasks.a.weight", true, 0.5}, {"tasks.b.weight", true, 0.5}};
+        ParallelView view;
+        view.setSweep(sweep, "mean score");
+        view.setRange(1, std::pair(0.0, 0.5));
+        const std::vector<int> kept = view.kept();
+        QCOMPARE(kept.size(), std::size_t{2});
+        view.setSweep(sweep, "mean score");  // runs came in
+        QVERIFY(view.kept() == kept);
+    }
+
     void figures_and_table_are_exported() {
         Opened on;
         auto* menu = on.find<QMenu>("sweepsExportMenu");

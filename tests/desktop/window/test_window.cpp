@@ -123,6 +123,24 @@ class TestWindow : public QObject {
         QCOMPARE(workspace.shownGroups().size(), std::size_t(3));
     }
 
+    void a_count_stays_behind_a_name_of_arabic() {
+        const fs::path folder = folder_.path() / "arabic";
+        make_directories(folder / "runs");
+        const QString name = QString::fromUtf8("\u062a\u062c\u0631\u0628\u0629");
+        std::string text = sample_experiment();
+        text.replace(text.find("EM:"), 2, name.toStdString());
+        const Experiment experiment = parse_sample(text);
+        for (const ResolvedRun& run : experiment.runs()) RunDirectory::create(folder, experiment, run, false);
+        Workspace workspace;
+        MainWindow window(workspace);
+        window.show();
+        QVERIFY(window.openPath(QString::fromStdString(folder.string())));
+        const auto* tree = window.findChild<QTreeWidget*>("navigatorTree");
+        QTRY_COMPARE(textsUnder(tree, "Runs").size(), 3);
+        QVERIFY(textsUnder(tree, "Runs").contains(QChar(0x2068) + name + QChar(0x2069) + QStringLiteral(" · 2 seeds")));
+        QVERIFY(textsUnder(tree, "Runs").contains("Mix · 2 seeds"));
+    }
+
     void a_group_with_two_runs_of_a_seed_counts_its_runs() {
         const fs::path folder = project("twice");
         sample_run(folder, 1);

@@ -1,3 +1,4 @@
+#include <QCloseEvent>
 #include <QDir>
 #include <QFileDialog>
 #include <QMessageBox>
@@ -19,6 +20,43 @@
 // Opening, saving and launching.
 
 namespace faceter::desktop {
+namespace {
+
+/// Keeps a page's window open while texts are on their way to their files: who closes it has it closed when they have arrived. One that
+/// could not be saved stays in sight.
+class OpenWhileWriting : public QObject {
+  public:
+    explicit OpenWhileWriting(Page& page) : QObject(&page), m_workspace(page.workspace()), m_window(page.window()) {
+        m_window->installEventFilter(this);
+    }
+    static OpenWhileWriting* of(const Page& page) {
+        for (QObject* child : page.children())
+            if (auto* open = dynamic_cast<OpenWhileWriting*>(child)) return open;
+        return nullptr;
+    }
+    void fail(const QString& message) { m_failed = message; }
+    void end() {
+        m_window->removeEventFilter(this);
+        if (m_closing) m_workspace.complain(m_failed);
+        if (m_closing && m_failed.isEmpty()) QMetaObject::invokeMethod(m_window, &QWidget::close, Qt::QueuedConnection);
+        delete this;
+    }
+    bool eventFilter(QObject* object, QEvent* event) override {
+        if (object != m_window || event->type() != QEvent::Close) return QObject::eventFilter(object, event);
+        m_closing = true;
+        event->ignore();
+        m_workspace.complain(QObject::tr("The window closes when the experiment has been saved."));
+        return true;
+    }
+
+  private:
+    Workspace& m_workspace;
+    QWidget* m_window;
+    QString m_failed;
+    bool m_closing = false;
+};
+
+}  // namespace
 
 void ComposePage::open(const QString& file) {
     askAboutChanges([this, file] {
@@ -95,11 +133,13 @@ void ComposePage::saveAs(const std::function<void()>& then) {
 /// One after the other: on a slow disk, too, what was saved last is what stays.
 void ComposePage::write(const QString& file, const std::function<void()>& then) {
     m_writes.append({file, m_document.plainText(), m_document.opened(), then});
-    if (m_writes.size() == 1) writeNext();
+    if (m_writes.size() > 1) return;
+    new OpenWhileWriting(*this);
+    writeNext();
 }
 
 void ComposePage::writeNext() {
-    if (m_writes.isEmpty()) return;
+    if (m_writes.isEmpty()) return OpenWhileWriting::of(*this)->end();
     ProjectSession::background([path = m_writes.first().file.toStdString(), bytes = m_writes.first().text.toStdString()] {
         write_file_atomic(path, bytes);
         return true;
@@ -113,6 +153,7 @@ void ComposePage::writeNext() {
         .onFailed([this](const std::exception& error) {
             m_writes.removeFirst();
             m_error->setMessage(QString::fromUtf8(error.what()));
+            OpenWhileWriting::of(*this)->fail(m_error->message());
             writeNext();
         });
 }

@@ -80,6 +80,7 @@ ComposePage::ComposePage(Workspace& workspace, QWidget* parent)
     m_draft.setInterval(draft_ms);
     connect(&m_draft, &QTimer::timeout, this, &ComposePage::keepDraft);
     connect(&m_document.text(), &QTextDocument::contentsChanged, &m_draft, qOverload<>(&QTimer::start));
+    connect(&m_document.text(), &QTextDocument::modificationChanged, &m_draft, qOverload<>(&QTimer::start));  // saved: there is none
     connect(&m_document.text(), &QTextDocument::modificationChanged, this, &ComposePage::showFile);
     connect(&m_document, &ExperimentDocument::fileChanged, this, &ComposePage::showFile);
     connect(&m_document, &ExperimentDocument::checked, this, &ComposePage::takeReport);

@@ -119,6 +119,9 @@ void LaunchBar::takeProfiles(const std::vector<ProfileSummary>& profiles) {
         const int wanted = m_where->findData(m_wanted);
         m_where->setCurrentIndex(wanted > 0 && model->item(wanted)->isEnabled() ? wanted : 0);
     }
+    if (!m_wanted.isEmpty() && place().profile != m_wanted)
+        Q_EMIT failed(tr("Profile %1, which was chosen, cannot be used now: runs would start on this machine. Choose where they start.")
+                          .arg(m_wanted));
     showPlace();
 }
 

@@ -51,6 +51,7 @@ BatchExamples::BatchExamples(QWidget* parent)
         m_status->setText(ofStep());
         m_error->setMessage(message);
     });
+    connect(m_query, &WorkerQuery::cancelled, this, [this] { m_status->setText(tr("%1: cancelled").arg(ofStep())); });  // in Activity
     connect(m_query, &WorkerQuery::progressed, this,
             [this](const WorkerProgress& progress) { m_status->setText(tr("%1: %2").arg(ofStep(), progress.what)); });
     clear();

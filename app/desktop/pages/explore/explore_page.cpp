@@ -230,6 +230,9 @@ void ExplorePage::connectQueries() {
     connect(&workspace(), &Workspace::projectChanged, this, &ExplorePage::clear);
     connect(m_query, &StoreQueryBase::failed, m_error, &ErrorBar::setMessage);
     connect(m_empty, &EmptyState::clicked, this, [this] { workspace().requestPage(QStringLiteral("runs")); });
+    m_corpusQuery->setTitle(tr("Texts of a data set"));
+    m_neighbourQuery->setTitle(tr("Neighbours of a text"));
+    m_mapQuery->setTitle(tr("Map of a data set"));
     connectWorker(m_corpusQuery, [this](const Json& answer) { takeCorpus(answer); });
     connectWorker(m_neighbourQuery, [this](const Json& answer) { takeNeighbours(answer); });
     connectWorker(m_mapQuery, [this](const Json& answer) { takeMap(answer); });
@@ -246,6 +249,10 @@ void ExplorePage::connectWorker(WorkerQuery* query, std::function<void(const Jso
         }
     });
     connect(query, &WorkerQuery::failed, m_error, &ErrorBar::setMessage);
+    connect(query, &WorkerQuery::cancelled, this, [this] {  // in Activity
+        m_cancelled = true;
+        showBusy();
+    });
     connect(query, &WorkerQuery::progressed, this, &ExplorePage::showProgress);
     connect(query, &WorkerQuery::busyChanged, this, &ExplorePage::showBusy);
 }

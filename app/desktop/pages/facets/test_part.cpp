@@ -33,7 +33,10 @@ void TestPart::setPicture(const FacetsPicture& picture, SimilarityTestKind kind)
     QStringList words, notes;
     for (const SimilarityComparison& comparison : picture.comparisons) words << qs(similarity_words(comparison, kind));
     for (const std::string& note : picture.notes) notes << qs(note);
-    if (words.isEmpty()) words << tr("One run is shown: nothing to test against. Choose a second one.");
+    if (picture.groups.empty())
+        words << tr("No run that is shown has inter-task similarities to test.");
+    else if (picture.groups.size() == 1)
+        words << tr("One run is shown: nothing to test against. Choose a second one.");
     m_words->setText(words.join(QStringLiteral("\n\n")));
     m_notes->setText(notes.join(QLatin1Char('\n')));
     m_notes->setVisible(!notes.isEmpty());

@@ -75,6 +75,8 @@ void GatesView::connectQueries() {
             }
         };
     };
+    m_gates->setTitle(tr("Gates of a run"));
+    m_change->setTitle(tr("Change of a run's gates"));
     connect(m_gates, &WorkerQuery::answered, this, guarded([this](const Json& answer) { takeGates(answer); }));
     connect(m_change, &WorkerQuery::answered, this, guarded([this](const Json& answer) {
                 m_status->setText(qs(answer.at("done").get<std::string>()));
@@ -83,6 +85,7 @@ void GatesView::connectQueries() {
             }));
     for (WorkerQuery* query : {m_gates, m_change}) {
         connect(query, &WorkerQuery::failed, m_error, &ErrorBar::setMessage);
+        connect(query, &WorkerQuery::cancelled, m_status, [this] { m_status->setText(tr("cancelled")); });  // in Activity
         connect(query, &WorkerQuery::busyChanged, this, &GatesView::showButtons);
     }
     connect(m_change, &WorkerQuery::progressed, this, [this](const WorkerProgress& progress) { m_status->setText(progress.what); });

@@ -27,6 +27,16 @@ std::string valueOf(const SweepConfiguration& point, const std::string& key) {
     return found == point.settings.end() ? std::string(unset_value) : found->second;
 }
 
+/// The shortest end of a setting's name that no other's has: "a.weight" where there is a "tasks.b.weight" beside "tasks.a.weight".
+QString titleOf(const std::string& key, const std::vector<SweepSetting>& settings) {
+    for (std::size_t dot = key.rfind('.'); dot != std::string::npos && dot > 0; dot = key.rfind('.', dot - 1)) {
+        const std::string end = key.substr(dot);
+        const auto has = [&](const SweepSetting& setting) { return ("." + setting.key).ends_with(end); };
+        if (std::count_if(settings.begin(), settings.end(), has) == 1) return qs(end.substr(1));
+    }
+    return qs(key);
+}
+
 /// From a share of the whole to that of all values: 0 to 1.
 std::vector<double> scaled(std::vector<double> values) {
     if (values.empty()) return values;
@@ -46,7 +56,7 @@ ParallelView::ParallelView(QWidget* parent) : QWidget(parent) {
 }
 
 ParallelView::Axis ParallelView::axisOf(const Sweep& sweep, const SweepSetting& setting) {
-    Axis axis{qs(setting.key.substr(setting.key.rfind('.') == std::string::npos ? 0 : setting.key.rfind('.') + 1)), {}, {}, {}, {}, {}};
+    Axis axis{titleOf(setting.key, sweep.settings), {}, {}, {}, {}, {}};
     if (!setting.is_number) {
         std::set<std::string> values;
         for (const SweepConfiguration& point : sweep.points) values.insert(valueOf(point, setting.key));
