@@ -165,13 +165,26 @@ std::string chosen_split(const TaskFile& task, const SuiteSet* set) {
     return task.splits.contains("test") ? "test" : task.splits.begin()->first;
 }
 
-/// The suite's subsets where the file has them, else all.
-void choose(std::vector<SubsetScores>& subsets, const SuiteSet* set) {
+/// What is said where the suite's subsets are not those of the score; a file without languages has one subset, "default".
+std::string note_on_subsets(const std::vector<SubsetScores>& taken, const Json& wanted, const std::string& file, const std::string& set) {
+    std::vector<std::string> names;
+    for (const SubsetScores& one : taken) names.push_back(one.name);
+    const auto expected = wanted.get<std::vector<std::string>>();
+    const auto is_taken = [&](const std::string& name) { return std::find(names.begin(), names.end(), name) != names.end(); };
+    if (names == std::vector<std::string>{"default"} || std::all_of(expected.begin(), expected.end(), is_taken)) return "";
+    return fmt::format("{}: {} is scored on {} here, and this score is of {}", file, set, join(expected, ", "),
+                       faceter::quoted(join(names, ", "), 100));
+}
+
+/// The suite's subsets where the file has them, else all, with a note.
+void choose(std::vector<SubsetScores>& subsets, const SuiteSet* set, const std::string& file, std::vector<std::string>& notes) {
     const Json wanted = set ? set->entry.value("subsets", Json::array()) : Json::array();
     std::vector<SubsetScores> kept;
     for (const SubsetScores& one : subsets)
         if (std::find(wanted.begin(), wanted.end(), Json(one.name)) != wanted.end()) kept.push_back(one);
     if (!kept.empty()) subsets = std::move(kept);
+    if (set)
+        if (const std::string note = note_on_subsets(subsets, wanted, file, set->name); !note.empty()) notes.push_back(note);
 }
 
 /// The measure that counts. Of a task that no suite of ours knows it is MTEB's main score, whatever the file's measures look like:
@@ -203,11 +216,11 @@ Json percent_of(const std::map<std::string, double>& measures, const std::string
 }
 
 /// In our form (EvaluationResult::to_json).
-Json result_from(const TaskFile& task, const std::string& file) {
+Json result_from(const TaskFile& task, const std::string& file, std::vector<std::string>& notes) {
     const SuiteSet* set = set_by_mteb_name(task.task);
     const std::string split = chosen_split(task, set);
     std::vector<SubsetScores> subsets = read_split(task.splits.at(split), file);
-    choose(subsets, set);
+    choose(subsets, set, file, notes);
     const std::string type = set ? set->task_type : guess_type(subsets.front().measures);
     const std::string metric = counting_measure(type, set, subsets.front().measures);
     double sum = 0;
@@ -294,7 +307,7 @@ std::vector<ImportedModel> read_mteb_results(const fs::path& given) {
         model.revision = key.second;
         model.fingerprint = hash128(model.fingerprint + hash128(text).hex()).hex();
         ++model.num_files;
-        Json result = result_from(open_task(json, file.string()), file.string());
+        Json result = result_from(open_task(json, file.string()), file.string(), model.notes);
         if (!names[key].insert(result["name"].get<std::string>()).second)
             model.notes.push_back(fmt::format("{}: {} has another result of {}; this one is left out", file.string(), key.first,
                                               result["name"].get<std::string>()));

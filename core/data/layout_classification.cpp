@@ -26,6 +26,14 @@ int examples_per_label(const FolderContext& context) {
 
 const TableColumns columns{{"text", "label"}, {{"text"}, {"label", "label_text"}}};
 
+/// 1.0 is 1, as in Python: pandas writes the whole numbers of a column so where one is missing, which may be in one split alone.
+std::string_view class_of(const Record::Member& label) {
+    const std::string_view text = label_text(label);
+    const std::size_t point = label.kind == Record::Kind::number ? text.find('.') : std::string_view::npos;
+    const bool is_whole = point != std::string_view::npos && text.find_first_not_of('0', point + 1) == std::string_view::npos;
+    return is_whole ? text.substr(0, point) : text;
+}
+
 void read_labelled(FolderContext& context, const fs::path& file, TextTable& texts, std::vector<std::int32_t>& labels, LabelIndex& index) {
     context.read(
         file,
@@ -33,7 +41,7 @@ void read_labelled(FolderContext& context, const fs::path& file, TextTable& text
             const std::string_view text = record.text("text");
             const Record::Member* label = record.find({"label", "label_text"});
             if (!label) throw BadRecord{"member 'label' is missing", "members: " + record.known()};
-            const std::string_view key = label_text(*label);
+            const std::string_view key = class_of(*label);
             if (key.empty()) throw BadRecord{"member 'label' is empty", ""};
             labels.push_back(index.add(key, record.text_or_empty("label_text")));
             texts.add(text);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "common/strings.h"
 #include "data/file_ending.h"
@@ -114,6 +115,29 @@ void refuse_half_header(const std::vector<std::string>& cells, const TableColumn
                      fmt::join(*missing, ", "));
 }
 
+std::string_view without_quotes(std::string_view cell) {
+    const bool quoted = cell.size() >= 2 && cell.starts_with('"') && cell.ends_with('"');
+    return quoted ? cell.substr(1, cell.size() - 2) : cell;
+}
+
+/// Data error for a header of a .tsv whose names are in quotes: what writes those, quotes the texts below as well.
+void refuse_quoted_header(const std::vector<std::string>& cells, const TableColumns& columns, const SourcePosition& place) {
+    std::vector<std::string> bare;
+    for (const std::string& cell : cells) bare.emplace_back(without_quotes(trim(cell)));
+    if (!is_header(cells, columns) && is_header(bare, columns))
+        throw data_error(
+            "{}: names of columns in quotes, as in CSV: quotes of a .tsv are part of its texts; name the file .csv, tabs and all",
+            place.text());
+}
+
+/// Data error for two columns of one name, of which the first alone would be read.
+void refuse_repeated_names(const std::vector<std::string>& header, const SourcePosition& place) {
+    std::set<std::string> seen;
+    for (const std::string& cell : header)
+        if (const std::string_view name = trim(cell); !name.empty() && !seen.insert(lowercase_ascii(name)).second)
+            throw data_error("{}: two columns are called {}; give each a name of its own", place.text(), faceter::quoted(name));
+}
+
 /// Spreadsheets of many countries write CSV with semicolons, databases with tabs or bars. Such a separator is taken only where it makes a
 /// header of the first line.
 char separator_of(const fs::path& file, RecordForm form, const TableColumns& columns) {
@@ -159,7 +183,9 @@ void read_table(const fs::path& file, RecordForm form, RecordErrors& errors, con
     for (bool first = true;; first = false) {
         try {
             if (!table.next(cells)) return;
+            if (first && form == RecordForm::tsv) refuse_quoted_header(cells, columns, table.position());
             if (first && is_header(cells, columns)) {
+                refuse_repeated_names(cells, table.position());
                 names = names_of(cells);
                 continue;
             }

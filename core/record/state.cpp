@@ -61,6 +61,24 @@ void take_earlier_steps(const RunDirectory& run, RunState& state) {
     }
 }
 
+/// What others keep from us is not what is missing: a run that has ended would seem to wait for its turn.
+[[noreturn]] void refuse(const fs::path& place, const std::error_code& error) {
+    throw data_error("{}: cannot be looked into: {}", place.string(), errno_text(error.value()));
+}
+
+bool is_there(const fs::path& file) {
+    std::error_code error;
+    const bool there = fs::exists(file, error);
+    if (error) refuse(file, error);
+    return there;
+}
+
+void check_readable(const fs::path& folder) {
+    std::error_code error;
+    const fs::directory_iterator first(folder, error);
+    if (error && error != std::errc::no_such_file_or_directory) refuse(folder, error);
+}
+
 fs::path exit_file(const RunDirectory& run, int attempt) { return run.attempt_journal(attempt).parent_path() / "exit.json"; }
 
 /// Nobody holds its lock, for sure: it can be asked, and no job that SLURM knows of may hold it on another machine.
@@ -214,13 +232,12 @@ void RunFollower::begin(int attempt) {
 
 void RunFollower::update(const std::function<void(const JournalEvent&)>& seen) {
     const std::vector<int> all = run_.attempts();
-    if (all.empty()) return;
+    if (all.empty()) return check_readable(run_.folder() / "journal");
     if (all.back() != attempt_) begin(all.back());
     state_.attempts = static_cast<int>(all.size());
     state_.attempt = attempt_;
     const fs::path file = run_.attempt_journal(attempt_);
-    std::error_code ignored;
-    if (!fs::exists(file, ignored)) return;
+    if (!is_there(file)) return;
     JournalReader journal(file, offset_, next_seq_);
     while (const auto event = journal.next()) {
         offset_ = journal.valid_bytes();

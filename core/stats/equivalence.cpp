@@ -16,8 +16,8 @@ void check(double margin) {
     if (!(margin > 0 && std::isfinite(margin))) throw usage_error("the margin is {}; it must be a number above 0", margin);
 }
 
-/// From `difference` and `df`: t = (difference -+ margin) / error.
-EquivalenceResult tested(EquivalenceResult r, double error) {
+/// From `difference` and `df`: t = (difference -+ margin) / error. `constant`: what it is to have no error.
+EquivalenceResult tested(EquivalenceResult r, double error, const char* constant) {
     if (std::isnan(r.difference) || std::isnan(error) || r.n_a < 2 || r.n_b < 2) {
         r.p_lower = r.p_upper = r.p = r.df = not_a_number;
         r.interval = {not_a_number, not_a_number};
@@ -29,8 +29,7 @@ EquivalenceResult tested(EquivalenceResult r, double error) {
     r.p = std::isnan(r.p_lower) || std::isnan(r.p_upper) ? not_a_number : std::max(r.p_lower, r.p_upper);
     const double half = error > 0 ? error * student_t_upper_quantile(0.05, r.df) : 0;
     r.interval = {r.difference - half, r.difference + half};
-    if (error == 0)
-        r.note = std::isnan(r.p) ? "the samples are constant and apart by the margin" : "the samples are constant: t is infinite";
+    if (error == 0) r.note = fmt::format("{}{}", constant, std::isnan(r.p) ? " and apart by the margin" : ": t is infinite");
     return r;
 }
 
@@ -45,7 +44,8 @@ EquivalenceResult equivalence(std::span<const double> a, std::span<const double>
     r.margin = margin;
     r.n_a = a.size();
     r.n_b = b.size();
-    return tested(r, std::sqrt(variance(a) / static_cast<double>(a.size()) + variance(b) / static_cast<double>(b.size())));
+    return tested(r, std::sqrt(variance(a) / static_cast<double>(a.size()) + variance(b) / static_cast<double>(b.size())),
+                  "the samples are constant");
 }
 
 EquivalenceResult paired_equivalence(std::span<const double> a, std::span<const double> b, double margin) {
@@ -56,7 +56,7 @@ EquivalenceResult paired_equivalence(std::span<const double> a, std::span<const 
     r.df = t.df;
     r.margin = margin;
     r.n_a = r.n_b = t.n;
-    return tested(r, t.std_difference / std::sqrt(static_cast<double>(t.n)));
+    return tested(r, t.std_difference / std::sqrt(static_cast<double>(t.n)), "all differences are equal");
 }
 
 Json EquivalenceResult::to_json() const {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <fstream>
 
+#include "common/strings.h"
 #include "compare/compare.h"
 #include "data/child_process.h"
 #include "support/checkout.h"
@@ -289,6 +290,21 @@ class TestMtebResults : public QObject {
         EXPECT_ERROR(read_mteb_results(folder_.path() / "nowhere"), "nowhere", "no such folder");
         fs::create_directories(folder_.path() / "empty");
         EXPECT_ERROR(read_mteb_results(folder_.path() / "empty"), "holds no .json file");
+    }
+    void other_subsets_than_the_suites_are_told() {
+        const auto notes_of = [&](const char* subsets) {
+            std::string scores;
+            for (const std::string_view subset : split(subsets, ' '))
+                scores +=
+                    fmt::format("{}{{\"main_score\": 0.5, \"accuracy\": 0.5, \"hf_subset\": \"{}\"}}", scores.empty() ? "" : ", ", subset);
+            return read_one(fmt::format("{{\"task_name\": \"AmazonReviewsClassification\", \"scores\": {{\"test\": [{}]}}}}", scores))[0]
+                .notes;
+        };
+        QVERIFY(notes_of("de en").empty());
+        QVERIFY(notes_of("default").empty());
+        const auto notes = notes_of("de fr");
+        QCOMPARE(notes.size(), std::size_t{1});
+        QVERIFY(notes[0].find("amazon_reviews is scored on en here, and this score is of 'de, fr'") != std::string::npos);
     }
     void a_text_that_says_nan_stays_a_text() {
         const auto models = read_one(

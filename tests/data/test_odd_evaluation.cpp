@@ -42,6 +42,15 @@ class TestOddEvaluation : public QObject {
                 std::string::npos);
         QCOMPARE(warnings(load_evaluation_folder(folder("known", train, train))), std::string("[]"));
     }
+    void a_whole_number_is_one_label_with_and_without_a_point() {
+        const auto made = folder("points", "{\"text\": \"a\", \"label\": 1.0}\n{\"text\": \"b\", \"label\": 20.00}\n",
+                                 "{\"text\": \"c\", \"label\": 1}\n{\"text\": \"d\", \"label\": 20}\n{\"text\": \"e\", \"label\": 1.50}\n");
+        const auto set = load_evaluation_folder(made);
+        QCOMPARE(warnings(set), std::string("[]"));
+        const auto& data = std::get<ClassificationData>(set.data);
+        QCOMPARE(data.label_names, (std::vector<std::string>{"1", "1.50", "20"}));
+        QCOMPARE(data.test_labels, (std::vector<std::int32_t>{0, 2}));
+    }
     void pairs_of_one_label_are_warned_of() {
         const auto set = load_evaluation_folder(folder("all_positive", "{\"sentence1\": \"a\", \"sentence2\": \"b\", \"label\": 1}\n"));
         QVERIFY(warnings(set).find("all pairs have the label 1; average precision is then 100") != std::string::npos);

@@ -118,6 +118,12 @@ class TestRecords : public QObject {
         EXPECT_ERROR(read_with(put(at("half.tsv"), "id\tText\n1\ta\n")), "half.tsv:1:", "rename one");
         QCOMPARE(read_with(put(at("none.csv"), "a,x\nb,y\n")).texts, (std::vector<std::string>{"a", "b"}));
     }
+    void columns_of_one_name_are_refused() {
+        EXPECT_ERROR(read(put(at("twice.csv"), "\n text ,label,Text\na,x,b\n")), "twice.csv:2:", "two columns are called 'Text'");
+        EXPECT_ERROR(read(put(at("twice.tsv"), "label\ttext\tlabel\nx\ta\ty\n")), "twice.tsv:1:", "'label'");
+        QCOMPARE(read(put(at("unnamed.csv"), "text,,\na,b,c\n")).texts, (std::vector<std::string>{"a"}));
+        QCOMPARE(read(put(at("row.csv"), "a,a\nb,b\n")).texts, (std::vector<std::string>{"a", "b"}));  // no header
+    }
     void broken_csv_is_named_by_the_line_where_its_record_begins() {
         EXPECT_ERROR(read(put(at("open.csv"), "text,label\na,b\n\"never closed,x\nmore\n")), "open.csv:3:", "never closed");
         EXPECT_ERROR(read(put(at("behind.csv"), "text,label\n\"a\"b,x\n"), "text", RecordErrors::Policy::fail),
@@ -128,6 +134,11 @@ class TestRecords : public QObject {
     void tsv_knows_no_quotes() {
         QCOMPARE(read(put(at("t.tsv"), "\"a\tx\nb \"c\" d\ty\n")).texts, (std::vector<std::string>{"\"a", "b \"c\" d"}));
         EXPECT_ERROR(read(put(at("u.tsv"), "a\tx\n\xff\ty\n"), "text", RecordErrors::Policy::fail), "u.tsv:2:", "UTF-8");
+    }
+    void a_header_of_a_tsv_in_quotes_is_no_row() {
+        const char* table = "\"label\"\t\"text\"\n\"x\"\t\"a \"\"b\"\"\"\n";
+        EXPECT_ERROR(read(put(at("quoted.tsv"), table)), "quoted.tsv:1:", "in quotes", "name the file .csv");
+        QCOMPARE(read(put(at("quoted.csv"), table)).texts, (std::vector<std::string>{"a \"b\""}));
     }
     void an_ending_in_capitals_says_the_same() {
         QCOMPARE(read(put(at("T.CSV"), "label,text\nx,a\n")).texts, (std::vector<std::string>{"a"}));

@@ -47,6 +47,18 @@ class TestState : public QObject {
 
   private Q_SLOTS:
     void a_new_run_is_queued() { QCOMPARE(read_state(new_run()).phase, RunPhase::queued); }
+    void a_journal_that_cannot_be_looked_into_is_an_error() {
+        const RunDirectory run = new_run();
+        write_attempt(run, 1, 3, "finished");
+        const fs::path attempt = run.attempt_journal(1).parent_path(), journal = attempt.parent_path();
+        for (const fs::path& place : {attempt, journal}) {  // a link to itself, as a folder without permission
+            fs::remove_all(place);
+            fs::create_symlink(place.filename(), place);
+            EXPECT_ERROR(read_state(run), "journal", "cannot be looked into");
+        }
+        fs::remove(journal);
+        QCOMPARE(read_state(run).phase, RunPhase::queued);
+    }
     void a_run_whose_process_lives_is_running() {
         const RunDirectory run = new_run();
         write_attempt(run, 1, 30, "");
