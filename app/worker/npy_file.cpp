@@ -7,7 +7,6 @@
 #include <cerrno>
 
 #include "common/abandoned.h"
-#include "common/error.h"
 
 namespace faceter::worker {
 namespace {
@@ -20,7 +19,7 @@ void write_at_start(const fs::path& path, const std::string& bytes) {
     const bool written = descriptor >= 0 && ::pwrite(descriptor, bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size());
     const int error = errno;
     if (descriptor >= 0) ::close(descriptor);
-    if (!written) throw failure("{}: cannot write: {}", path.string(), errno_text(error));
+    if (!written) throw_io("write", path, error);
 }
 
 }  // namespace

@@ -9,7 +9,6 @@
 #include <cstdio>
 #include <optional>
 
-#include "common/error.h"
 #include "common/open_file.h"
 
 namespace faceter {
@@ -30,21 +29,10 @@ bool is_stream(const fs::path& path) {
     return fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status);
 }
 
-/// Error naming the file that was asked for, not the temporary one beside it, where its folder is the reason.
-void blame_folder_of(const fs::path& path) {
-    const fs::path folder = absolute_path(path).parent_path() / "";  // the slash: of a file in its place it is ENOTDIR, not EACCES
-    if (::access(folder.c_str(), W_OK | X_OK) != 0) throw_io("create", path, errno);
-}
-
 }  // namespace
 
 AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)), temporary_(is_stream(path_) ? path_ : temporary_name(path_)) {
-    try {
-        file_.emplace(temporary_, OutputFile::Mode::truncate);
-    } catch (const Error&) {
-        if (temporary_ != path_) blame_folder_of(path_);
-        throw;
-    }
+    file_.emplace(temporary_, OutputFile::Mode::truncate);
 }
 
 AtomicFile::~AtomicFile() {

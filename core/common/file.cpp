@@ -42,6 +42,14 @@ std::string missing_of(const fs::path& path) {
     return folder.empty() ? "" : "; there is no folder " + folder.string();
 }
 
+/// What was asked for where `path` is NAME.tmp-PID-N beside it, which this process writes in its place (AtomicFile) and removes before
+/// anybody reads the error.
+fs::path wanted_file(const fs::path& path) {
+    const std::string& name = path.native();
+    const std::size_t ending = name.rfind(".tmp-" + std::to_string(::getpid()) + "-");
+    return ending != std::string::npos && name.find('/', ending) == std::string::npos ? fs::path(name.substr(0, ending)) : path;
+}
+
 }  // namespace
 
 int open_to_read(const fs::path& path) {
@@ -81,7 +89,8 @@ void set_file_fault_hook(FileFaultHook hook) { fault_hook() = std::move(hook); }
 
 int injected_fault(FileOperation operation, const fs::path& path) { return fault_hook() ? fault_hook()(operation, path) : 0; }
 
-void throw_io(std::string_view what, const fs::path& path, int error) {
+void throw_io(std::string_view what, const fs::path& place, int error) {
+    const fs::path path = wanted_file(place);
     std::string hint = error == ENOSPC    ? "; free some space and try again"
                        : error == EDQUOT  ? "; your quota is used up: free some space and try again"
                        : error == EFBIG   ? "; files may not be larger here (ulimit -f): raise the limit and try again"

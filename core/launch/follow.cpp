@@ -1,6 +1,9 @@
 #include "launch/follow.h"
 
+#include <pthread.h>
+
 #include <cmath>
+#include <csignal>
 #include <cstdio>
 #include <optional>
 #include <thread>
@@ -71,6 +74,26 @@ class Display {
     bool terminal_, drawn_ = false;
 };
 
+/// While it lives Ctrl-C waits for let_through(): a second one ends the process, and may not before the first was heeded.
+class HeldInterrupts {
+  public:
+    HeldInterrupts() {
+        sigemptyset(&held_);
+        sigaddset(&held_, SIGINT);
+        ::pthread_sigmask(SIG_BLOCK, &held_, &before_);
+    }
+    ~HeldInterrupts() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+    HeldInterrupts(const HeldInterrupts&) = delete;
+    HeldInterrupts& operator=(const HeldInterrupts&) = delete;
+    void let_through() const {
+        ::pthread_sigmask(SIG_UNBLOCK, &held_, nullptr);
+        ::pthread_sigmask(SIG_BLOCK, &held_, nullptr);
+    }
+
+  private:
+    sigset_t held_{}, before_{};
+};
+
 class Follow {
   public:
     Follow(const std::vector<RunDirectory>& runs, FollowSource& source) : source_(source) {
@@ -78,7 +101,10 @@ class Follow {
     }
 
     int wait() {
+        std::optional<HeldInterrupts> interrupts;
+        if (source_.interrupt_stops_runs()) interrupts.emplace();
         for (;;) {
+            if (interrupts && (stopping_ || stop_requested() == StopRequest::none)) interrupts->let_through();
             if (stop_requested() != StopRequest::none && !stopping_) {
                 if (!source_.interrupt_stops_runs()) return leave();
                 stop_all();

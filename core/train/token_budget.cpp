@@ -54,7 +54,7 @@ class WithinTokens final : public Curriculum {
   public:
     WithinTokens(std::unique_ptr<Curriculum> whole, std::int64_t batch_size, double budget, PairTokens tokens_of, std::int64_t epochs,
                  const std::function<void(const std::string&)>& warn)
-        : whole_(std::move(whole)), budget_(budget), tokens_of_(std::move(tokens_of)) {
+        : whole_(std::move(whole)), budget_(budget), tokens_of_(std::move(tokens_of)), warn_(warn) {
         const Json begin = whole_->state();
         const std::int64_t planned = whole_->num_batches(),
                            plans = planned > 0 ? planned * epochs : std::max<std::int64_t>(1, num_examples() * epochs / batch_size);
@@ -81,9 +81,10 @@ class WithinTokens final : public Curriculum {
     std::int64_t num_batches() const override { return num_batches_; }
     Json state() const override {
         const bool between = next_ == parts_.size();
-        return {{"whole", between ? whole_->state() : before_}, {"part", between ? 0 : next_}};
+        return {{"whole", between ? whole_->state() : before_}, {"part", between ? 0 : next_}, {"batches", num_batches_}};
     }
     void restore(const Json& state) override {
+        warn_of_other_cuts(json_or<std::int64_t>(state, "batches", 0, "curriculum"));
         whole_->restore(state.at("whole"));
         parts_.clear();
         next_ = 0;
@@ -91,6 +92,15 @@ class WithinTokens final : public Curriculum {
     }
 
   private:
+    /// `batches`: of an epoch, as the checkpoint has it; 0 where an older version wrote it.
+    void warn_of_other_cuts(std::int64_t batches) const {
+        if (batches == num_batches_ || !warn_) return;
+        const std::string why =
+            batches == 0 ? "an older version of Faceter wrote the checkpoint, which may have counted the tokens of a batch otherwise"
+                         : fmt::format("an epoch had {} batches when the checkpoint was written, and has {} now", batches, num_batches_);
+        warn_(fmt::format("training.batch_tokens: {}; from here on batches are cut as they are now. faceter rerun cuts all of them alike",
+                          why));
+    }
     void take(std::size_t part) {
         before_ = whole_->state();
         parts_ = parts_of(whole_->next());
@@ -106,6 +116,7 @@ class WithinTokens final : public Curriculum {
     std::unique_ptr<Curriculum> whole_;
     double budget_;
     PairTokens tokens_of_;
+    std::function<void(const std::string&)> warn_;
     std::int64_t num_batches_ = 0;
     std::vector<BatchPlan> parts_;
     std::size_t next_ = 0;

@@ -86,6 +86,17 @@ class TestRuns : public QObject {
         for (const auto& file : fs::directory_iterator(run.results()))
             fs::copy_file(file.path(), folder_->path() / "worker/results" / file.path().filename(), fs::copy_options::overwrite_existing);
     }
+    void start_runs_that_wait(QProcess& process) const {
+        mode("wait");
+        QProcessEnvironment variables = QProcessEnvironment::systemEnvironment();
+        variables.insert("FACETER_WORKER", QString::fromStdString(in("worker/worker")));
+        variables.insert("FACETER_PLUGIN_DIR", QString::fromStdString(in("plugins")));
+        process.setProcessEnvironment(variables);
+        process.start(QStringLiteral(FACETER_BINARY_DIR "/bin/faceter"),
+                      {"run", QString::fromStdString(in("e.yaml")), "--project", QString::fromStdString(in("project")), "--set",
+                       QString::fromStdString("model=" + in("model"))});
+        QTRY_VERIFY_WITH_TIMEOUT(fs::exists(in("worker/waiting")), 30'000);
+    }
 
   private Q_SLOTS:
     void init() {
@@ -335,20 +346,19 @@ class TestRuns : public QObject {
         QCOMPARE(call({"examples", "EM", "Mix", "--dataset", "set9"}).code, 2);
     }
     void ctrl_c_stops_with_a_checkpoint_and_exit_code_6() {
-        mode("wait");
         QProcess process;
-        QProcessEnvironment variables = QProcessEnvironment::systemEnvironment();
-        variables.insert("FACETER_WORKER", QString::fromStdString(in("worker/worker")));
-        variables.insert("FACETER_PLUGIN_DIR", QString::fromStdString(in("plugins")));
-        process.setProcessEnvironment(variables);
-        process.start(QStringLiteral(FACETER_BINARY_DIR "/bin/faceter"),
-                      {"run", QString::fromStdString(in("e.yaml")), "--project", QString::fromStdString(in("project")), "--set",
-                       QString::fromStdString("model=" + in("model"))});
-        QTRY_VERIFY_WITH_TIMEOUT(fs::exists(in("worker/waiting")), 30'000);
+        start_runs_that_wait(process);
         ::kill(static_cast<pid_t>(process.processId()), SIGINT);
         QVERIFY(process.waitForFinished(60'000));
         QCOMPARE(process.exitCode(), 6);
         for (const RunDirectory& run : runs()) QCOMPARE(read_state(run).phase, RunPhase::stopped);
+    }
+    void a_second_ctrl_c_on_the_heels_of_the_first_leaves_no_run_at_work() {
+        QProcess process;
+        start_runs_that_wait(process);
+        for (int i = 0; i < 1000; ++i) ::kill(static_cast<pid_t>(process.processId()), SIGINT);
+        QVERIFY(process.waitForFinished(60'000));
+        for (const RunDirectory& run : runs()) QTRY_COMPARE_WITH_TIMEOUT(read_state(run).phase, RunPhase::stopped, 60'000);
     }
     void a_rerun_has_the_same_settings() {
         mode("done");

@@ -102,6 +102,23 @@ class TestTokenBudget : public QObject {
         within_tokens(std::make_unique<SixesOfTwenty>(), 6, 1e6, tokens_of, 1, warn);
         QCOMPARE(told.size(), std::size_t{1});
     }
+    void a_checkpoint_that_was_cut_otherwise_is_told() {
+        std::vector<std::string> told;
+        const auto warn = [&](const std::string& message) { told.push_back(message); };
+        const auto curriculum = within_tokens(std::make_unique<SixesOfTwenty>(), 6, 40, tokens_of, 1, warn);
+        told.clear();  // of batches of one pair
+        Json state = curriculum->state();
+        curriculum->restore(state);
+        QCOMPARE(told.size(), std::size_t{0});
+        state["batches"] = curriculum->num_batches() + 2;
+        curriculum->restore(state);
+        QCOMPARE(told.size(), std::size_t{1});
+        QVERIFY2(told[0].find("batches when the checkpoint was written, and has") != std::string::npos, told[0].c_str());
+        state.erase("batches");
+        curriculum->restore(state);
+        QCOMPARE(told.size(), std::size_t{2});
+        QVERIFY2(told[1].find("an older version of Faceter wrote the checkpoint") != std::string::npos, told[1].c_str());
+    }
     void a_budget_that_all_batches_keep_changes_nothing() {
         const auto curriculum = within(1e6);
         SixesOfTwenty plain;
