@@ -105,7 +105,7 @@ class TestAtomicFile : public QObject {
             const fs::path path = folder.path() / "a.bin";
             write_file_atomic(path, "old");
             set_file_fault_hook([=](FileOperation operation, const fs::path&) { return operation == failing ? ENOSPC : 0; });
-            EXPECT_ERROR(write_file_atomic(path, "new"), (path.string() + ": cannot ").c_str(), "free some space");
+            EXPECT_ERROR(write_file_atomic(path, "new"), path.string() + ": cannot ", std::string("free some space"));
             set_file_fault_hook(nullptr);
             QCOMPARE(read_file(path), std::string("old"));
             QCOMPARE(files_in(folder.path()), std::size_t{1});
