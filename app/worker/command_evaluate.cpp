@@ -191,6 +191,24 @@ void refuse_one_mteb_file(const std::vector<Json>& entries) {
     }
 }
 
+/// Those of `entries` that were scored, in their order. Where a later one failed or was stopped, what was computed before is printed all the
+/// same, and JSON names the others.
+void print_scores(const EvaluateCommand& options, const std::vector<EvaluationResult>& results, const FormScores& forms,
+                  const std::vector<Json>& entries) {
+    if (results.empty()) return;
+    const bool whole = results.size() == entries.size();
+    if (!options.json) {
+        fmt::print("{}", table_to_text(table_of(results)));
+        if (forms.forms.size() > 1 && whole) fmt::print("\n{}", table_to_text(forms.table(options.model.model)));
+        return;
+    }
+    Json json = {{"datasets", Json::array()}};
+    for (const EvaluationResult& result : results) json["datasets"].push_back(summary_of(result, options.per_example));
+    if (forms.forms.size() > 1 && whole) json["forms"] = forms.to_json();
+    for (std::size_t i = results.size(); i < entries.size(); ++i) json["not_scored"].push_back(entries[i].at("name"));
+    fmt::print("{}\n", json_text(json, 1));
+}
+
 int evaluate(const EvaluateCommand& options) {
     if (options.data.empty() && options.suite.empty()) throw usage_error("give --data FOLDER, or --suite NAME with --data-root DIR");
     if (!options.suite.empty() && options.data_root.empty())
@@ -217,7 +235,7 @@ int evaluate(const EvaluateCommand& options) {
             throw Error(ExitCode::stopped, fmt::format("stopped after {} of {} data sets", results.size(), sets.size()));
     };
     embedder.set_progress(stop_where_wanted);
-    for (std::size_t i = 0; i < sets.size(); ++i) {
+    const auto score_one = [&](std::size_t i) {
         const EvaluationSet set = sets.take(i);
         stop_where_wanted(0);
         progress.update(results.size(), set.name);
@@ -228,19 +246,16 @@ int evaluate(const EvaluateCommand& options) {
         results.back().settings["instructions"] = instructions_json(routes);
         const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
         if (!options.mteb_results.empty()) write_mteb_file(options, opened, results.back(), seconds);
+    };
+    try {
+        for (std::size_t i = 0; i < sets.size(); ++i) score_one(i);
+    } catch (...) {
+        print_scores(options, results, forms, entries);
+        throw;
     }
     progress.update(results.size());
     if (is_terminal(stderr)) progress.finish();
-    if (!options.json) {
-        fmt::print("{}", table_to_text(table_of(results)));
-        if (forms.forms.size() > 1) fmt::print("\n{}", table_to_text(forms.table(options.model.model)));
-        return 0;
-    }
-    Json all = Json::array();
-    for (const EvaluationResult& result : results) all.push_back(summary_of(result, options.per_example));
-    Json json = {{"datasets", all}};
-    if (forms.forms.size() > 1) json["forms"] = forms.to_json();
-    fmt::print("{}\n", json_text(json, 1));
+    print_scores(options, results, forms, entries);
     return 0;
 }
 

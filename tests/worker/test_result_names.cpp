@@ -86,6 +86,28 @@ class TestResultNames : public QObject {
         QVERIFY(!fs::exists(in("results")));
     }
 
+    /// A suite is read set by set: an hour's scores are not lost for a set that is broken.
+    void what_was_scored_is_printed_where_a_later_set_is_broken() {
+        const std::string root = in("suite");
+        fs::create_directories(root);
+        fs::copy(in("STS12"), root + "/STS12");
+        fs::copy(in("STS12"), root + "/STS13");
+        std::ofstream(root + "/STS13/test.jsonl", std::ios::app) << "{\n";
+        std::ofstream(root + "/two.yaml") << "name: two\ntitle: two\ndescription: two\nget: here\ndatasets:\n"
+                                             "  - {name: STS12, folders: [STS12], type: sts}\n  - {name: STS13, folders: [STS13], type: sts}\n";
+        std::vector<std::string> words{"evaluate", "--model", model(), "--suite", root + "/two.yaml", "--data-root", root};
+        const ChildResult table = worker(words);
+        QCOMPARE(table.exit_code, 4);
+        QVERIFY2(table.output.find("STS12") != std::string::npos, table.last_lines.c_str());
+        QVERIFY2(table.last_lines.find("STS13/test.jsonl:10") != std::string::npos, table.last_lines.c_str());
+        words.emplace_back("--json");
+        const ChildResult result = worker(words);
+        QCOMPARE(result.exit_code, 4);
+        const Json json = Json::parse(result.output);
+        QCOMPARE(json.at("datasets").size(), std::size_t(1));
+        QCOMPARE(json.at("not_scored").dump(), std::string(R"(["STS13"])"));
+    }
+
     void results_for_mteb_are_called_as_the_model_is() {
         const fs::path snapshot = folder_.path() / "hub/models--org--tiny/snapshots/0123abc";
         make_directories(snapshot.parent_path());
