@@ -50,6 +50,11 @@ function(faceter_processor_tests FOLDER TARGET STEM NAME)
   endforeach()
 endfunction()
 
+# moc without the folders of headers: it reads all that a source includes, 10 s of a test on libtorch, and makes the same file of it.
+function(faceter_moc_alone TARGET)
+  set_target_properties(${TARGET} PROPERTIES AUTOMOC ON AUTOMOC_EXECUTABLE ${CMAKE_BINARY_DIR}/moc_alone)
+endfunction()
+
 # One test executable for each folder of tests/. A file test_*.cpp is a fast test, slow_*.cpp a slow one, campaign_*.cpp one of hours
 # (packaging/test.sh --campaign); each is one ctest entry, so that they run in parallel. Link libraries follow.
 function(faceter_tests FOLDER)
@@ -59,7 +64,7 @@ function(faceter_tests FOLDER)
   endif()
   string(REPLACE "/" "_" target "test_${FOLDER}")
   add_executable(${target} ${CMAKE_SOURCE_DIR}/tests/support/main.cpp ${sources})
-  set_target_properties(${target} PROPERTIES AUTOMOC ON)
+  faceter_moc_alone(${target})
   target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/tests ${FACETER_CHECKOUT_HEADER})
   target_compile_definitions(${target} PRIVATE QT_NO_KEYWORDS)
   target_link_libraries(${target} PRIVATE Qt6::Test ${ARGN})
