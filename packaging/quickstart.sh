@@ -36,7 +36,7 @@ done
 
 "$here/setup.sh"
 cd "$root"
-printf 'quickstart: building (the first time some 10 minutes on 2 cores)\n'
+printf 'quickstart: building (the first time 10 to 35 minutes on 2 cores)\n'
 build release programs
 PATH=$root/build/release/bin:$PATH
 
