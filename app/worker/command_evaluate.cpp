@@ -191,8 +191,8 @@ void refuse_one_mteb_file(const std::vector<Json>& entries) {
     }
 }
 
-/// Those of `entries` that were scored, in their order. Where a later one failed or was stopped, what was computed before is printed all the
-/// same, and JSON names the others.
+/// Those of `entries` that were scored, in their order. Where a later one failed or was stopped, what was computed before is printed all
+/// the same, and JSON names the others.
 void print_scores(const EvaluateCommand& options, const std::vector<EvaluationResult>& results, const FormScores& forms,
                   const std::vector<Json>& entries) {
     if (results.empty()) return;

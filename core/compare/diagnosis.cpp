@@ -12,9 +12,13 @@ namespace {
 
 Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
+std::string words_of(std::string check) {
+    std::replace(check.begin(), check.end(), '_', ' ');
+    return check;
+}
+
 std::string title_of(const Finding& finding) {
-    std::string title = finding.check;
-    std::replace(title.begin(), title.end(), '_', ' ');
+    const std::string title = words_of(finding.check);
     return finding.subject.empty() ? title : title + ", " + finding.subject;
 }
 
@@ -45,6 +49,35 @@ std::string lines_of(const Alike& alike) {
     });
     return fmt::format("{}        and {} more of this kind, none nearer to its threshold (--json has all)\n", line_of(nearest),
                        alike.size() - 1);
+}
+
+std::string advice_lines(const Finding& alarm) {
+    return fmt::format("  Why it matters: {}\n  What to do: {}\n", alarm.reason, alarm.advice);
+}
+
+/// Alarms of one check with one advice, a line each, where the first of them stands.
+std::string alarm_lines(const std::vector<Finding>& findings) {
+    std::vector<Alike> groups;
+    for (const Finding& one : findings) {
+        if (one.state != FindingState::alarm) continue;
+        auto known = std::find_if(groups.begin(), groups.end(), [&](const Alike& group) {
+            return group[0]->check == one.check && group[0]->reason == one.reason && group[0]->advice == one.advice;
+        });
+        if (known == groups.end()) known = groups.insert(groups.end(), Alike{});
+        known->push_back(&one);
+    }
+    std::string text;
+    for (const Alike& group : groups) {
+        const Finding& first = *group[0];
+        if (group.size() == 1) {
+            text += fmt::format("\nALARM {}\n  {}\n{}", title_of(first), first.says, advice_lines(first));
+            continue;
+        }
+        text += fmt::format("\nALARM {}, {} times\n", words_of(first.check), group.size());
+        for (const Finding* one : group) text += fmt::format("  {}: {}\n", one->subject.empty() ? "run" : one->subject, one->says);
+        text += advice_lines(first);
+    }
+    return text;
 }
 
 /// What is no alarm, in the order of the findings; many of one kind stand where the first of them does.
@@ -98,13 +131,10 @@ Json Diagnosis::to_json() const {
 }
 
 std::string Diagnosis::to_text() const {
-    std::string text = fmt::format("{}: {} alarm{}, {} as it should be, {} not measured\n", run, count(FindingState::alarm),
-                                   count(FindingState::alarm) == 1 ? "" : "s", count(FindingState::fine), count(FindingState::unknown));
-    for (const Finding& one : findings)
-        if (one.state == FindingState::alarm)
-            text +=
-                fmt::format("\nALARM {}\n  {}\n  Why it matters: {}\n  What to do: {}\n", title_of(one), one.says, one.reason, one.advice);
-    return text + "\n" + quiet_lines(findings);
+    const std::string text =
+        fmt::format("{}: {} alarm{}, {} as it should be, {} not measured\n", run, count(FindingState::alarm),
+                    count(FindingState::alarm) == 1 ? "" : "s", count(FindingState::fine), count(FindingState::unknown));
+    return text + alarm_lines(findings) + "\n" + quiet_lines(findings);
 }
 
 }  // namespace faceter

@@ -141,6 +141,19 @@ class TestDiagnosis : public QObject {
         QVERIFY(!has(text, "said of 7"));
         QCOMPARE(diagnosis.to_json().at("findings").size(), std::size_t{32});
     }
+    void alarms_of_one_kind_share_their_advice() {
+        Diagnosis diagnosis{"run", {}};
+        for (const char* set : {"retrieval", "clustering"})
+            diagnosis.findings.push_back(
+                {"texts_cut", set, FindingState::alarm, 0.5, 0.2, fmt::format("said of {}", set), "why", "do", {}});
+        diagnosis.findings.push_back({"texts_cut", "other", FindingState::alarm, 0.5, 0.2, "said of other", "why", "do else", {}});
+        const std::string text = diagnosis.to_text();
+        QVERIFY2(has(text, "3 alarms"), text.c_str());
+        QVERIFY2(has(text,
+                     "ALARM texts cut, 2 times\n  retrieval: said of retrieval\n  clustering: said of clustering\n"
+                     "  Why it matters: why\n  What to do: do\n\nALARM texts cut, other\n  said of other\n"),
+                 text.c_str());
+    }
     void a_run_that_failed_says_why_before_all_else() {
         const RunDirectory failed = sample_run(project_.path(), 1), done = sample_run(project_.path(), 2);
         write_attempt(failed, 1, 3, "failed");

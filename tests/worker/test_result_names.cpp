@@ -93,8 +93,9 @@ class TestResultNames : public QObject {
         fs::copy(in("STS12"), root + "/STS12");
         fs::copy(in("STS12"), root + "/STS13");
         std::ofstream(root + "/STS13/test.jsonl", std::ios::app) << "{\n";
-        std::ofstream(root + "/two.yaml") << "name: two\ntitle: two\ndescription: two\nget: here\ndatasets:\n"
-                                             "  - {name: STS12, folders: [STS12], type: sts}\n  - {name: STS13, folders: [STS13], type: sts}\n";
+        std::ofstream(root + "/two.yaml")
+            << "name: two\ntitle: two\ndescription: two\nget: here\ndatasets:\n"
+               "  - {name: STS12, folders: [STS12], type: sts}\n  - {name: STS13, folders: [STS13], type: sts}\n";
         std::vector<std::string> words{"evaluate", "--model", model(), "--suite", root + "/two.yaml", "--data-root", root};
         const ChildResult table = worker(words);
         QCOMPARE(table.exit_code, 4);
