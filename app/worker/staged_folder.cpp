@@ -24,6 +24,7 @@ fs::path plain(const fs::path& folder) {
 StagedFolder::StagedFolder(const fs::path& place) : place_(plain(place)) {
     remove_abandoned(place_);
     staged_ = (fs::exists(place_) ? place_ : place_.parent_path()) / (beginning_of(place_) + std::to_string(::getpid()));
+    shown_.emplace(staged_, place_);
     make_directories(staged_);
 }
 

@@ -1,5 +1,7 @@
 #pragma once
-#include "common/file.h"
+#include <optional>
+
+#include "common/shown_place.h"
 
 namespace faceter::worker {
 
@@ -23,6 +25,7 @@ class StagedFolder {
 
   private:
     fs::path place_, staged_;
+    std::optional<ShownPlace> shown_;  ///< errors name the place
 };
 
 }  // namespace faceter::worker

@@ -31,7 +31,8 @@ bool is_stream(const fs::path& path) {
 
 }  // namespace
 
-AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)), temporary_(is_stream(path_) ? path_ : temporary_name(path_)) {
+AtomicFile::AtomicFile(fs::path path)
+    : path_(std::move(path)), temporary_(is_stream(path_) ? path_ : temporary_name(path_)), shown_(temporary_, path_) {
     file_.emplace(temporary_, OutputFile::Mode::truncate);
 }
 

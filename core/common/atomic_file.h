@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "common/file.h"
+#include "common/shown_place.h"
 
 namespace faceter {
 
@@ -24,6 +25,7 @@ class AtomicFile {
 
   private:
     fs::path path_, temporary_;  ///< the same where the path is no file that could be replaced
+    ShownPlace shown_;           ///< errors name the path
     std::optional<OutputFile> file_;
 };
 

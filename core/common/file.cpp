@@ -8,11 +8,13 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <mutex>
 
 #include "common/command.h"
 #include "common/error.h"
 #include "common/open_file.h"
+#include "common/shown_place.h"
 #include "common/user_folders.h"
 
 namespace faceter {
@@ -42,13 +44,30 @@ std::string missing_of(const fs::path& path) {
     return folder.empty() ? "" : "; there is no folder " + folder.string();
 }
 
-/// What was asked for where `path` is NAME.tmp-PID-N beside it, which this process writes in its place (AtomicFile) and removes before
-/// anybody reads the error.
-fs::path wanted_file(const fs::path& path) {
-    const std::string& name = path.native();
-    const std::size_t ending = name.rfind(".tmp-" + std::to_string(::getpid()) + "-");
-    return ending != std::string::npos && name.find('/', ending) == std::string::npos ? fs::path(name.substr(0, ending)) : path;
+/// Where what is made under another name will be, by that name (ShownPlace).
+struct ShownPlaces {
+    std::mutex guard;
+    std::map<std::string, fs::path> by_name;
+};
+
+ShownPlaces& shown_places() {
+    static auto* places = new ShownPlaces;  // never destroyed: files of other static objects may close later
+    return *places;
 }
+
+/// `path` with the place of the nearest folder, or itself, that is made under another name.
+fs::path once_shown(const fs::path& path) {
+    ShownPlaces& places = shown_places();
+    const std::lock_guard lock(places.guard);
+    const std::string& name = path.native();
+    for (std::size_t end = name.size(); end != std::string::npos && end > 0; end = name.rfind('/', end - 1))
+        if (const auto found = places.by_name.find(name.substr(0, end)); found != places.by_name.end())
+            return found->second.native() + name.substr(end);
+    return path;
+}
+
+/// What was asked for, where `path` is or lies in something that is made in its place. A file may lie in such a folder.
+fs::path wanted_place(const fs::path& path) { return once_shown(once_shown(path)); }
 
 }  // namespace
 
@@ -90,7 +109,7 @@ void set_file_fault_hook(FileFaultHook hook) { fault_hook() = std::move(hook); }
 int injected_fault(FileOperation operation, const fs::path& path) { return fault_hook() ? fault_hook()(operation, path) : 0; }
 
 void throw_io(std::string_view what, const fs::path& place, int error) {
-    const fs::path path = wanted_file(place);
+    const fs::path path = wanted_place(place);
     std::string hint = error == ENOSPC    ? "; free some space and try again"
                        : error == EDQUOT  ? "; your quota is used up: free some space and try again"
                        : error == EFBIG   ? "; files may not be larger here (ulimit -f): raise the limit and try again"
@@ -102,6 +121,16 @@ void throw_io(std::string_view what, const fs::path& place, int error) {
     if (error == ENOENT && !missing_folder(path).empty())
         hint += ", make it first: mkdir -p " + shell_word(absolute_path(path).parent_path().string());
     throw failure("{}: cannot {}: {}{}", path.string(), what, errno_text(error), hint);
+}
+
+ShownPlace::ShownPlace(const fs::path& made, const fs::path& place) : made_(made.native()) {
+    const std::lock_guard lock(shown_places().guard);
+    shown_places().by_name[made_] = place;
+}
+
+ShownPlace::~ShownPlace() {
+    const std::lock_guard lock(shown_places().guard);
+    shown_places().by_name.erase(made_);
 }
 
 std::string read_file(const fs::path& path, std::uint64_t max_bytes) {

@@ -9,6 +9,7 @@
 
 #include "common/abandoned.h"
 #include "common/error.h"
+#include "common/shown_place.h"
 #include "support/deaths.h"
 #include "support/test.h"
 
@@ -110,6 +111,19 @@ class TestAtomicFile : public QObject {
             QCOMPARE(read_file(path), std::string("old"));
             QCOMPARE(files_in(folder.path()), std::size_t{1});
         }
+    }
+    void an_error_names_the_place_that_was_asked_for() {
+        const TemporaryDirectory folder;
+        const fs::path made = folder.path() / ".out.tmp-1", place = folder.path() / "out",
+                       own = folder.path() / fmt::format("a.tmp-{}-0.bin", ::getpid());  // a user's, of a name like ours
+        make_directories(made / "onnx");
+        set_file_fault_hook([](FileOperation operation, const fs::path&) { return operation == FileOperation::write ? EIO : 0; });
+        const ShownPlace shown(made, place);
+        EXPECT_ERROR(write_file_atomic(made / "onnx/a.bin", "x"), (place / "onnx/a.bin").string() + ": cannot write", std::string("Input"));
+        EXPECT_ERROR(write_file_atomic(own, "x"), own.string() + ": cannot write", std::string("Input"));
+        { AtomicFile(folder.path() / "b.bin").commit(); }
+        EXPECT_ERROR(OutputFile(own, OutputFile::Mode::truncate).write("x"), own.string() + ": cannot write", std::string("Input"));
+        set_file_fault_hook(nullptr);
     }
     void what_is_no_file_is_written_to_and_stays_what_it_is() {
         const TemporaryDirectory folder;
