@@ -8,6 +8,7 @@
 #include "common/error.h"
 #include "common/hash.h"
 #include "common/json_text.h"
+#include "common/lock_file.h"
 #include "common/progress.h"
 #include "common/strings.h"
 #include "data/sources.h"
@@ -106,6 +107,7 @@ class TeacherWork {
         report["input_card"] = pairs_.card;
         write_file_atomic(options_.output + ".report.json", json_text(report, 1) + "\n");
         out.commit();
+        remove_results();
         remove_tree(work_);
         if (options_.json) {
             fmt::print("{}\n", json_text(report, 1));
@@ -147,20 +149,37 @@ class TeacherWork {
                     work_.string());
     }
 
+    /// All but the plan, which says that the folder is this command's also where the removal is cut short.
+    void remove_results() const {
+        for (const auto& entry : fs::directory_iterator(work_))
+            if (entry.path().filename() != "plan.json") remove_tree(entry.path());
+    }
+
+    /// One program at a time: two that fill one folder join each other's parts, and the first to end removes it under the second.
+    void lock_folder() {
+        do {  // it may have been removed by one that just ended
+            make_directories(work_);
+            lock_.emplace(work_);
+            if (lock_->try_lock() == LockOutcome::held)
+                throw usage_error("{}: another 'faceter data' is at work in it for the same --output; wait for that, or give another",
+                                  work_.string());
+        } while (!fs::exists(work_));
+    }
+
     /// The folder belongs to these settings, texts and weights, or to nobody yet.
-    void claim_folder(Json settings) const {
+    void claim_folder(Json settings) {
         settings["input"] = sha256_file(options_.input);
         settings["teacher"] = teacher_.fingerprint();
         settings["query_instruction"] = routes_[0].instruction;
         settings["document_instruction"] = routes_[1].instruction;
         const fs::path plan = work_ / "plan.json";
+        lock_folder();
         check_own_folder();
-        if (options_.restart) remove_tree(work_);
-        if (fs::exists(plan) && read_json(plan) != settings)
+        if (options_.restart) remove_results();
+        else if (fs::exists(plan) && read_json(plan) != settings)
             throw usage_error(
                 "{}: holds the work of another input, teacher or settings; give --restart to throw it away, or another --output",
                 work_.string());
-        make_directories(work_);
         write_file_atomic(plan, settings.dump(1));
     }
 
@@ -169,6 +188,7 @@ class TeacherWork {
     ModelTeacher teacher_;
     TrainingSet pairs_;
     fs::path work_;
+    std::optional<LockFile> lock_;
     Route routes_[2];
 };
 

@@ -7,6 +7,7 @@
 
 #include "common/file.h"
 #include "common/json.h"
+#include "common/lock_file.h"
 #include "data/sources.h"
 #include "eval/embedder.h"
 #include "eval/mining.h"
@@ -150,6 +151,21 @@ class TestMining : public QObject {
         }
         QVERIFY(fs::exists(folder_.path() / "stopped.jsonl"));
         QCOMPARE(read_file(folder_.path() / "stopped.jsonl"), read_file(folder_.path() / "whole.jsonl"));
+        QVERIFY(!fs::exists(work));
+    }
+
+    void two_with_one_output_do_not_work_in_one_folder() {
+        NEED_SHARED();
+        const fs::path work = folder_.path() / "both.jsonl.work";
+        make_directories(work);
+        for (const QStringList& more : {QStringList{}, QStringList{"--restart"}}) {
+            LockFile other(work);
+            QCOMPARE(other.try_lock(), LockOutcome::taken);
+            QCOMPARE(run(mine("both.jsonl", more)), 2);
+            QVERIFY2(error_.find("another 'faceter data' is at work in it") != std::string::npos, error_.c_str());
+            QVERIFY(fs::is_empty(work) && !fs::exists(folder_.path() / "both.jsonl"));
+        }
+        QVERIFY2(run(mine("both.jsonl")) == 0, error_.c_str());
         QVERIFY(!fs::exists(work));
     }
 
