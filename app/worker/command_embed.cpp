@@ -63,16 +63,21 @@ class VectorFiles {
     std::optional<NpyFile> vectors_, scales_;
 };
 
-void throw_if_stopped() {
-    if (stop_requested() != StopRequest::none) throw Error(ExitCode::stopped, "stopped; nothing was written");
+/// `rows`: those that went to an output that is no file (/dev/stdout, a pipe), from where nothing can be taken back.
+void throw_if_stopped(const EmbedCommand& options, std::uint64_t rows = 0) {
+    if (stop_requested() == StopRequest::none) return;
+    std::error_code ignored;
+    const bool out = fs::exists(options.output, ignored) && !fs::is_regular_file(options.output, ignored);
+    throw Error(ExitCode::stopped, out ? fmt::format("stopped; {} has {} rows and is not whole", options.output, rows)
+                                       : "stopped; nothing was written");
 }
 
 /// A request to stop ends the wait for a pipe's next text as well.
-bool next_texts(TextChunks& chunks) {
+bool next_texts(TextChunks& chunks, const EmbedCommand& options, std::uint64_t rows = 0) {
     try {
         return chunks.next();
     } catch (const Error&) {
-        throw_if_stopped();
+        throw_if_stopped(options, rows);
         throw;
     }
 }
@@ -83,8 +88,8 @@ std::uint64_t count_texts(const EmbedCommand& options) {
     if (!fs::is_regular_file(options.input)) return 0;
     TextChunks chunks(options.input, options.jsonl);
     std::uint64_t count = 0;
-    while (next_texts(chunks)) {
-        throw_if_stopped();
+    while (next_texts(chunks, options)) {
+        throw_if_stopped(options);
         count += chunks.texts().size();
     }
     return count;
@@ -110,11 +115,11 @@ int embed(const EmbedCommand& options) {
     EmbedOptions embed_options;
     embed_options.without_tokens = [&](std::size_t texts) { num_empty += texts; };
     embed_options.progress = [&](std::size_t done) {
-        throw_if_stopped();
+        throw_if_stopped(options, out.rows());
         progress.update(out.rows() + done);
     };
-    while (next_texts(chunks)) {
-        throw_if_stopped();
+    while (next_texts(chunks, options, out.rows())) {
+        throw_if_stopped(options, out.rows());
         out.append(embed_texts(*opened.model, chunks.texts(), opened.route, embed_options));
         num_cut += count_cut(*opened.model, chunks.texts(), opened.route);
     }

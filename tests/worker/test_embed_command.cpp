@@ -215,6 +215,23 @@ class TestEmbedCommand : public QObject {
         fs::remove(in("many.npy"));
     }
 
+    void stopped_while_it_writes_to_a_pipe_it_does_not_say_that_nothing_was_written() {
+        QProcess process;
+        process.start(worker, {"embed", "--model", QString::fromStdString(tiny_model()), "--output", "/dev/stdout", "-"});
+        QVERIFY(process.waitForStarted());
+        std::string lines;
+        for (int i = 0; i < 9000; ++i) lines += "a cat number " + std::to_string(i % 50) + "\n";
+        process.write(lines.data(), static_cast<qint64>(lines.size()));
+        qint64 bytes = 0;
+        QTRY_VERIFY_WITH_TIMEOUT((bytes += process.readAllStandardOutput().size()) > 8192 * 4, 120'000);
+        ::kill(static_cast<pid_t>(process.processId()), SIGINT);
+        process.closeWriteChannel();
+        QVERIFY(process.waitForFinished(120'000));
+        QCOMPARE(process.exitCode(), 6);
+        const QByteArray said = process.readAllStandardError();
+        QVERIFY2(said.contains("/dev/stdout has ") && said.contains("is not whole"), said.constData());
+    }
+
     void stopped_in_the_middle_it_leaves_no_file() {
         const TemporaryDirectory out;
         QProcess process;
