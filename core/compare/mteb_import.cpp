@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include "compare/mteb_results.h"
 #include "record/journal.h"
 #include "record/state.h"
+#include "record/trash_folders.h"
 
 namespace faceter {
 namespace {
@@ -23,19 +25,40 @@ std::vector<std::string> key_of(const std::string& model, const Json& revision, 
     return {model, revision.dump(), fingerprint.dump()};
 }
 
+/// Nothing where the run was not imported.
+std::optional<std::vector<std::string>> key_of(const RunDirectory& run) {
+    if (!run.info().is_imported()) return {};
+    const Json found = run.settings().value("imported", Json::object());
+    if (!found.is_object()) return {};
+    return key_of(run.info().variant, found.value("revision", Json()), found.value("fingerprint", Json()));
+}
+
 KnownRuns known_runs(const Project& project) {
     KnownRuns known;
     project.each_run([&](const RunDirectory& run) {
-        if (!run.info().is_imported()) return;
-        const Json found = run.settings().value("imported", Json::object());
-        if (!found.is_object()) return;
-        Known& same = known[key_of(run.info().variant, found.value("revision", Json()), found.value("fingerprint", Json()))];
+        const auto key = key_of(run);
+        if (!key) return;
+        Known& same = known[*key];
         if (read_state(run).phase != RunPhase::done)
             same.cut_short.push_back(run.info().id);
         else if (same.whole.empty())
             same.whole = run.info().id;
     });
     return known;
+}
+
+/// What was deleted can still be restored; imported anew the project would have it twice then.
+void check_not_in_trash(const Project& project, const KnownRuns& known, const std::vector<ImportedModel>& models) {
+    for (const TrashedRun& trashed : project.trashed()) {
+        const RunDirectory run(find_in_trash(project, trashed.info.id));
+        const auto key = key_of(run);
+        if (!key || read_state(run).phase != RunPhase::done) continue;
+        if (const auto same = known.find(*key); same != known.end() && !same->second.whole.empty()) continue;
+        for (const ImportedModel& model : models)
+            if (key_of(model.model, model.revision, model.fingerprint) == *key)
+                throw usage_error("{}: the very same results are in the trash as {}; 'faceter restore {}' brings them back", model.model,
+                                  run.info().shown_name(), run.info().shown_name());
+    }
 }
 
 /// What an import left that was killed; one that is still at work keeps its run.
@@ -86,6 +109,7 @@ std::vector<ImportedRun> import_models(const Project& project, const fs::path& f
     std::map<std::string, int> revisions;
     for (const ImportedModel& model : models) ++revisions[model.model];
     KnownRuns all_known = known_runs(project);
+    check_not_in_trash(project, all_known, models);
     std::vector<ImportedRun> imported;
     for (const ImportedModel& model : models) {
         Known& known = all_known[key_of(model.model, model.revision, model.fingerprint)];

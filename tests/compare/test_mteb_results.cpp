@@ -132,6 +132,21 @@ class TestMtebResults : public QObject {
         QCOMPARE(second[0].id, first[0].id);
         QCOMPARE(project.run_ids().size(), std::size_t{2});
     }
+    void results_that_lie_in_the_trash_are_restored_not_imported_again() {
+        const Project project(folder_.path() / "trashed", true);
+        const auto models = read_mteb_results(two_models());
+        const std::string id = import_models(project, two_models(), {models[0]}).front().id;
+        const std::string name = project.find_run(id).info().shown_name();
+        project.trash(id);
+        EXPECT_ERROR(import_models(project, two_models(), {models[1], models[0]}), std::string("in the trash"), "faceter restore " + name);
+        QVERIFY(project.run_ids().empty());
+        project.restore(name);
+        QVERIFY(!import_models(project, two_models(), models)[0].is_new);
+        QCOMPARE(project.run_ids().size(), std::size_t{2});
+        project.trash(id);
+        project.empty_trash(0);
+        QVERIFY(import_models(project, two_models(), models)[0].is_new);
+    }
     void what_a_killed_import_left_is_imported_anew() {
         const Project project(folder_.path() / "killed", true);
         const auto models = read_mteb_results(two_models());
