@@ -60,6 +60,21 @@ fs::path checked_folder(const fs::path& folder) {
     return absolute;
 }
 
+/// A folder that somebody renamed, the run within it is found no more: throws what to do. Nothing where there is none.
+void throw_if_renamed(const Project& project, const std::vector<std::string>& names, std::string_view id) {
+    if (id.empty()) return;
+    for (const std::string& name : names) {
+        std::string inside;
+        const fs::path file = project.runs_folder() / name / "run.json";
+        try {
+            inside = json_or<std::string>(read_json(file), "id", "", file.string());
+        } catch (const Error&) {
+            continue;
+        }
+        if (inside == id && name != id) RunDirectory(file.parent_path());
+    }
+}
+
 /// The newest run of a variant.
 std::string newest_called(const Project& project, std::string_view name) {
     std::string newest, created;
@@ -113,6 +128,7 @@ RunDirectory Project::find_run(std::string_view name) const {
     if (const auto id = id_of_name(folder_, name)) {
         if (std::binary_search(ids.begin(), ids.end(), *id)) return RunDirectory(runs_folder() / *id);
         const bool in_trash = !find_in_trash(*this, *id).empty();
+        if (!in_trash) throw_if_renamed(*this, ids, *id);
         throw usage_error("{}: run {} ({}) {}", folder_.string(), name, *id,
                           in_trash ? fmt::format("is in the trash; faceter restore {}", name) : "was deleted; no other run gets its name");
     }
@@ -122,6 +138,7 @@ RunDirectory Project::find_run(std::string_view name) const {
     if (found.empty())
         if (const std::string newest = newest_called(*this, name); !newest.empty()) found = {newest};
     if (found.size() == 1) return RunDirectory(runs_folder() / found.front());
+    if (found.empty()) throw_if_renamed(*this, ids, name);
     if (found.size() > 1)
         throw usage_error("{} stands for several runs: {}; give a whole name", faceter::quoted(name), listed(*this, found));
     throw usage_error("{}: no run {}{}", folder_.string(), faceter::quoted(name),

@@ -107,6 +107,15 @@ RunDirectory create_run(const fs::path& project, RunInfo info, std::string_view 
 void check_identity(const fs::path& folder, const std::string& id) {
     const std::string name = folder.filename().string();
     if (name == id || name == std::string(unfinished_prefix) + id) return;
+    std::error_code ignored;
+    const fs::path project = folder.parent_path().parent_path();
+    bool has_original = false;
+    for (const fs::path& place : {folder.parent_path(), project / "runs", project / "trash", project / "runs/.trash"})
+        has_original = has_original || fs::exists(place / id / "run.json", ignored);
+    if (!has_original)  // it may be all that there is of the run
+        throw data_error(
+            "{}: is run {} (its run.json says so) under another name, and is not read under that. Rename the folder to {}",
+            folder.string(), faceter::quoted(id), faceter::quoted(id));
     throw data_error(
         "{}: a copy of run {} (its run.json says so) under another name, and no run of its own. Remove the folder, or rename it to {} in a "
         "project that does not have that run; 'faceter rerun' makes a new run with the same settings",

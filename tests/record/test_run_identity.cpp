@@ -6,6 +6,7 @@
 #include "launch/supervisor.h"
 #include "record/launch.h"
 #include "record/state.h"
+#include "record/trash_folders.h"
 #include "store/store.h"
 #include "support/sample_runs.h"
 #include "support/test.h"
@@ -50,6 +51,26 @@ class TestRunIdentity : public QObject {
         EXPECT_ERROR(c.project.find_run(c.copy), c.copy.c_str(), id.c_str());
         QCOMPARE(c.project.find_run(id).folder(), c.original.folder());
         QCOMPARE(c.project.find_run("mix").folder(), c.original.folder());
+    }
+    void a_folder_that_was_renamed_may_be_all_there_is_and_is_to_be_renamed_back() {
+        const Copied c;
+        const std::string id = c.original.info().id, name = c.original.info().name;
+        fs::remove_all(c.original.folder());
+        for (const std::string& called : {c.copy, id, name})
+            EXPECT_ERROR(c.project.find_run(called), c.copied().string(), std::string("under another name"),
+                         "Rename the folder to '" + id + "'");
+        try {
+            RunDirectory run(c.copied());
+            QVERIFY(false);
+        } catch (const Error& error) {
+            QVERIFY2(std::string(error.what()).find("emove") == std::string::npos, error.what());
+        }
+        fs::rename(c.copied(), c.original.folder());
+        QCOMPARE(c.project.find_run(name).folder(), c.original.folder());
+        c.project.trash(id);
+        fs::copy(find_in_trash(c.project, id), c.copied(), fs::copy_options::recursive);
+        EXPECT_ERROR(RunDirectory(c.copied()), "a copy of run");  // which can be restored
+        EXPECT_ERROR(c.project.find_run(name), "is in the trash");
     }
     void nothing_that_is_done_to_a_copy_reaches_the_original() {
         const Copied c;
