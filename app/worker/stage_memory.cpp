@@ -41,9 +41,7 @@ BatchPlan StageMemory::batch(std::int64_t pairs) const {
     BatchPlan plan = longest_;
     plan.items.resize(std::min(plan.items.size(), static_cast<std::size_t>(pairs)));
     if (batch_tokens_ <= 0) return plan;
-    constexpr std::int64_t so_wide_that_only_tokens_count = std::int64_t{1} << 40;
-    const std::vector<double> tokens =
-        batcher_.work_of(plan.items, embedded_sides(planned_.stage, *objective_of(planned_)), so_wide_that_only_tokens_count);
+    const std::vector<double> tokens = computed_tokens(planned_.stage, *objective_of(planned_), batcher_, plan.items);
     double sum = 0;
     std::size_t kept = 0;
     while (kept < tokens.size() && (kept == 0 || sum + tokens[kept] <= batch_tokens_)) sum += tokens[kept++];

@@ -121,6 +121,11 @@ class Expander {
         if (point.values.empty()) return base_;
         YamlNode root = unswept_;
         for (const auto& [key, value] : point.values) set_override(root, key, value);
+        YamlNode::Entry others = *root_.entry("sweep");  // of other variants, whose values as the file has them need not be any run's
+        std::erase_if(others.value.entries, [&point](const YamlNode::Entry& axis) {
+            return std::any_of(point.values.begin(), point.values.end(), [&axis](const auto& set) { return set.first == axis.key; });
+        });
+        if (!others.value.entries.empty()) root.entries.push_back(std::move(others));
         Problems problems;
         own = resolve_experiment(root, file_, catalogue_, problems, models_);
         problems.throw_if_any();

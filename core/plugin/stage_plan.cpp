@@ -111,16 +111,30 @@ CurriculumContext curriculum_context(const PlannedStage& planned, const Embeddin
     return context;
 }
 
+std::vector<double> computed_tokens(const Stage& stage, const Objective& objective, const PairBatcher& batcher,
+                                    std::span<const ExampleReference> items) {
+    constexpr std::int64_t so_wide_that_only_tokens_count = std::int64_t{1} << 40;
+    const PairBatcher::Sides sides = embedded_sides(stage, objective);
+    const auto read = objective.segmented();
+    if (!read) return batcher.work_of(items, sides, so_wide_that_only_tokens_count);
+    const PairBatch batch = batcher.build(items, 1, sides);  // what stands on a side that is not read is not computed
+    const auto length = [&batch](std::size_t row) { return static_cast<double>(batch.tokens.layout->length(batch.rows[row])); };
+    std::vector<double> tokens;
+    for (std::size_t i = 0; i < items.size(); ++i)
+        tokens.push_back((*read == ReadTexts::documents ? 0 : length(i)) + (*read == ReadTexts::queries ? 0 : length(items.size() + i)));
+    return tokens;
+}
+
 std::unique_ptr<Curriculum> curriculum_of(const PlannedStage& planned, const CurriculumContext& context, const PairBatcher& batcher) {
     auto curriculum = registry().make_curriculum(json_at<std::string>(context.settings, "method", "curriculum"), context);
     const auto budget = json_or<double>(planned.settings.at("training"), "batch_tokens", 0, "training");
     if (budget <= 0) return curriculum;
-    constexpr std::int64_t so_wide_that_only_tokens_count = std::int64_t{1} << 40;
     const TrainingSettings training = planned.training();
     const Json& loss = planned.settings.at("objective");
-    const auto objective = registry().make_objective(json_at<std::string>(loss, "method", "objective"), loss);
-    const auto tokens_of = [&batcher, sides = embedded_sides(planned.stage, *objective)](std::span<const ExampleReference> items) {
-        return batcher.work_of(items, sides, so_wide_that_only_tokens_count);
+    const std::shared_ptr<const Objective> objective =
+        registry().make_objective(json_at<std::string>(loss, "method", "objective"), loss);
+    const auto tokens_of = [&batcher, stage = planned.stage, objective](std::span<const ExampleReference> items) {
+        return computed_tokens(stage, *objective, batcher, items);
     };
     return within_tokens(std::move(curriculum), context.batch_size, budget, tokens_of, training.steps > 0 ? 1 : training.epochs,
                          objective->segmented() ? std::function<void(const std::string&)>() : context.warn);

@@ -32,4 +32,8 @@ CurriculumContext curriculum_context(const PlannedStage& planned, const Embeddin
 /// must outlive it.
 std::unique_ptr<Curriculum> curriculum_of(const PlannedStage& planned, const CurriculumContext& context, const PairBatcher& batcher);
 
+/// The tokens of each pair that a stage under this loss computes with, as training.batch_tokens counts them.
+std::vector<double> computed_tokens(const Stage& stage, const Objective& objective, const PairBatcher& batcher,
+                                    std::span<const ExampleReference> items);
+
 }  // namespace faceter

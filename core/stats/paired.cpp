@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "common/error.h"
 #include "stats/distributions.h"
@@ -18,6 +19,24 @@ std::vector<double> paired_differences(std::span<const double> a, std::span<cons
 
 namespace {
 
+/// By how much differences of these values can be apart by rounding alone: of 0.2 - 0.1 and 0.3 - 0.2 the last digits differ.
+double rounding_of(std::span<const double> a, std::span<const double> b) {
+    double largest = 0;
+    for (const auto& values : {a, b})
+        for (const double v : values) largest = std::max(largest, std::abs(v));
+    return 4 * std::numeric_limits<double>::epsilon() * largest;
+}
+
+/// Differences that are equal but for rounding are made equal, and zero where zero is as near.
+void level(std::vector<double>& differences, double rounding) {
+    const bool all_finite = std::all_of(differences.begin(), differences.end(), [](double d) { return std::isfinite(d); });
+    if (differences.size() < 2 || !all_finite || !std::isfinite(rounding)) return;
+    const auto [low, high] = std::minmax_element(differences.begin(), differences.end());
+    if (!(*high - *low <= rounding)) return;
+    const bool zero = std::max(std::abs(*low), std::abs(*high)) <= rounding;
+    std::fill(differences.begin(), differences.end(), zero ? 0 : mean(differences));
+}
+
 std::string paired_note(const PairedTResult& r) {
     if (std::isinf(r.t)) return "all differences are equal: t is infinite";
     if (!std::isnan(r.t)) return {};
@@ -30,7 +49,8 @@ std::string paired_note(const PairedTResult& r) {
 }  // namespace
 
 PairedTResult paired_t(std::span<const double> a, std::span<const double> b, Alternative alternative) {
-    const auto differences = paired_differences(a, b);
+    auto differences = paired_differences(a, b);
+    level(differences, rounding_of(a, b));
     PairedTResult r;
     r.alternative = alternative;
     r.n = differences.size();

@@ -13,6 +13,16 @@
 #include "model/device.h"
 
 namespace faceter {
+namespace {
+
+/// Where the frozen rows of negatives begin: behind those of all texts as documents, where they have another instruction; 0: they are the
+/// same rows.
+template <typename Set>
+std::size_t own_rows_of_negatives(const Set& set) {
+    return set.negative.route.instruction == set.document.route.instruction ? 0 : set.data->texts.size();
+}
+
+}  // namespace
 
 PairEmbeddings PairBatch::assemble(const at::Tensor& embeddings) const {
     const at::Tensor index = to_device(at::tensor(at::ArrayRef<std::int64_t>(rows)), embeddings.device());
@@ -125,24 +135,26 @@ void PairBatcher::freeze_documents(const EmbeddingModel& model, const std::set<s
                                    ProcessGroup& group) const {
     for (const Set& set : sets_) {
         if (!tasks.empty() && !tasks.contains(set.data->task)) continue;
-        if (with_negatives && set.negative.route.instruction != set.document.route.instruction)
-            throw data_error(
-                "data set '{}' has another instruction for negatives than for documents; documents cannot be embedded once for it",
-                set.data->name);
-        set.frozen_row.resize(set.data->texts.size(), -1);
+        const std::size_t behind = own_rows_of_negatives(set);
+        set.frozen_row.resize(set.data->texts.size() + behind, -1);
         std::int64_t rows = set.frozen.defined() ? set.frozen.size(0) : 0;
-        std::vector<std::uint32_t> documents;
-        const auto add = [&](std::uint32_t text) {
-            if (set.frozen_row[text] >= 0) return;
-            set.frozen_row[text] = rows++;
-            documents.push_back(text);
+        std::vector<std::uint32_t> documents, negatives;
+        const auto add = [&](std::uint32_t text, std::size_t place, std::vector<std::uint32_t>& texts) {
+            if (set.frozen_row[place] >= 0) return;
+            set.frozen_row[place] = rows++;
+            texts.push_back(text);
         };
         for (const Example& example : set.data->examples) {
-            add(example.positive);
-            for (const std::uint32_t text : negatives_of(set, example, with_negatives)) add(text);
+            add(example.positive, example.positive, documents);
+            if (behind > 0) continue;
+            for (const std::uint32_t text : negatives_of(set, example, with_negatives)) add(text, text, documents);
         }
-        if (documents.empty() && set.frozen.defined()) continue;
-        const at::Tensor fresh = embed_rows(model, set.document, documents, group);
+        if (behind > 0)
+            for (const Example& example : set.data->examples)
+                for (const std::uint32_t text : negatives_of(set, example, with_negatives)) add(text, behind + text, negatives);
+        if (documents.empty() && negatives.empty() && set.frozen.defined()) continue;
+        at::Tensor fresh = embed_rows(model, set.document, documents, group);
+        if (!negatives.empty()) fresh = at::cat({fresh, embed_rows(model, set.negative, negatives, group)});
         set.frozen = set.frozen.defined() ? at::cat({set.frozen, fresh}) : fresh;
     }
 }
@@ -172,7 +184,7 @@ std::vector<SequenceInput> PairBatcher::collect(std::span<const ExampleReference
         const auto document = [&](const Side& side, std::uint32_t text, std::uint64_t own_key, std::vector<SequenceInput>& packed,
                                   std::vector<at::Tensor>& frozen) {
             if (sides.documents_frozen)
-                frozen.push_back(set.frozen.select(0, set.frozen_row[text]));
+                frozen.push_back(set.frozen.select(0, set.frozen_row[text + (&side == &set.negative ? own_rows_of_negatives(set) : 0)]));
             else
                 packed.push_back(input(side, sides.document_adapter, text, own_key));
         };

@@ -90,6 +90,24 @@ class TestExperiment : public QObject {
             if (run.variant == "Mix") mixture.insert(run.point + run.settings["variant"]["placement"].get<std::string>());
         QCOMPARE(mixture.size(), std::size_t{4});
     }
+    /// The points of other variants were refused for it, where something else was swept beside it.
+    void what_a_variant_sweeps_is_not_checked_as_it_stands_in_the_runs_of_others() {
+        Catalogue catalogue = sample_catalogue();
+        catalogue.add(ExtensionKind::variant,
+                      {"routed",
+                       "Routed.",
+                       {"routed", "", {integer("experts", 4, "Experts."), integer("chosen", 1, "Chosen.").at_most_that_of("experts")}}},
+                      "demo");
+        const std::string text = with(sample, "{method: mixture, placement: every_other}", "{method: routed, experts: 2, chosen: 3}");
+        const auto runs_of = [&](const std::string& sweep) {
+            return Experiment::parse(text + "sweep: {" + sweep + "}\n", "/base/quick.yaml", catalogue).runs();
+        };
+        QCOMPARE(runs_of("variants.Mix.experts: [4, 8]").size(), std::size_t{1 + 2 + 2 * 2});
+        const auto runs = runs_of("training.learning_rate: [1.0e-5, 2.0e-5], variants.Mix.experts: [4, 8]");
+        QCOMPARE(runs.size(), std::size_t{1 + 2 * 2 + 4 * 2});
+        for (const ResolvedRun& run : runs) QVERIFY(!run.settings.contains("sweep"));
+        EXPECT_ERROR(runs_of("training.learning_rate: [1.0e-5, 2.0e-5], variants.Mix.experts: [4, 2]"), "chosen is 3, more than");
+    }
     void a_sweep_over_curricula_takes_each_whole_and_names_it() {
         const auto runs = parse_sample(sample +
                                        "sweep: {curriculum: [{method: task_aware, size_exponent: 0.5}, {method: shuffled}, {method: "

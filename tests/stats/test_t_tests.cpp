@@ -1,3 +1,6 @@
+#include "stats/effect_size.h"
+#include "stats/equivalence.h"
+#include "stats/number.h"
 #include "stats/paired.h"
 #include "stats/welch.h"
 #include "support/stats_fixture.h"
@@ -100,6 +103,27 @@ class TestTTests : public QObject {
         QCOMPARE(shifted.t, inf);
         QCOMPARE(shifted.p, 0.0);
         EXPECT_ERROR(paired_t(std::vector{1.0, 2.0}, std::vector{1.0}), "2 and 1");
+    }
+    /// 0.1 - 0.2, 0.2 - 0.3 and 0.3 - 0.4 differ in their last digits; SciPy's p is 2.6e-32, of nothing but rounding.
+    void differences_apart_by_rounding_are_equal() {
+        const std::vector a{0.1, 0.2, 0.3}, b{0.2, 0.3, 0.4};
+        const PairedTResult apart = paired_t(a, b);
+        QCOMPARE(apart.t, -inf);
+        QCOMPARE(apart.p, 0.0);
+        QCOMPARE(apart.std_difference, 0.0);
+        EXPECT_CLOSE(apart.mean_difference, -0.1, "mean");
+        QCOMPARE(apart.note, std::string("all differences are equal: t is infinite"));
+        QCOMPARE(paired_effect_size(a, b), -inf);
+        QCOMPARE(paired_equivalence(a, b, 0.2).note, std::string("all differences are equal: t is infinite"));
+
+        const std::vector sums{0.1 + 0.2, 0.3 + 0.6, 1.0}, same{0.3, 0.9, 1.0};
+        QVERIFY(sums != same);
+        QVERIFY(std::isnan(paired_t(sums, same).p));
+        QCOMPARE(paired_t(sums, same).note, std::string("all differences are zero: there is nothing to test"));
+
+        const PairedTResult close = paired_t(std::vector{1e-100, 2e-100, 3e-100}, std::vector{2e-100, 3e-100, 4e-100 * (1 + 1e-12)});
+        QVERIFY(std::isfinite(close.t) && close.note.empty());  // small, but no rounding
+        QVERIFY(std::isnan(paired_t(std::vector{0.0, not_a_number}, std::vector{0.0, 0.0}).mean_difference));
     }
     void results_as_json_hold_what_scripts_read() {
         const Json json = welch(std::vector{1.0, 2.0, 4.0}, std::vector{2.0, 5.0}).to_json();

@@ -1,6 +1,7 @@
 #include <fstream>
 
 #include "common/file.h"
+#include "data/leaves.h"
 #include "model/matrix.h"
 #include "support/ops_forms.h"
 #include "trainer_bench.h"
@@ -246,6 +247,31 @@ class TestTrainer : public QObject {
         UsedPaths gate;
         gate.add(Path::of_adapter(0));
         QVERIFY(a.used == gate);
+    }
+
+    /// They were refused, once the run had begun. One text is a negative here and a document there.
+    void frozen_negatives_keep_their_own_instruction() {
+        NEED_SHARED();
+        TrainingSet set = some_pairs();
+        give_instructions(set, {"find: ", "text: ", "no house but the lazy fox: "});
+        set.negatives[set.examples[5].first_negative] = set.examples[0].positive;
+        const auto model = EmbeddingModel::open(ModelFolder::open(shared_folder() / "fixtures/bert"));
+        model->routes[{"retrieval", Role::query}] = {"find: ", 0, Path{}, false};
+        const TemporaryDirectory cache;
+        const PairBatcher batcher(*model, {&set}, cache.path(), 1);
+        SingleProcess group;
+        batcher.freeze_documents(*model, {}, false, group);
+        batcher.freeze_documents(*model, {}, true, group);
+        const std::vector<ExampleReference> items{{0, 0}, {0, 5}, {0, 7}, {0, 2}};
+        const auto rows = [&](bool frozen) {
+            const PairBatch batch = batcher.build(items, 0.05, {std::nullopt, std::nullopt, frozen});
+            return batch.assemble(model->embed(*model->encoders.front(), batch.tokens, ForwardContext{}));
+        };
+        const at::NoGradGuard no_grad;
+        const PairEmbeddings x = rows(true), y = rows(false);
+        QVERIFY(max_difference(x.documents, y.documents) < 1e-5);
+        QVERIFY(x.negatives.defined() && max_difference(x.negatives, y.negatives) < 1e-5);
+        QVERIFY(max_difference(x.negatives[0], x.documents[0]) > 1e-3);
     }
 
     void the_gradient_cache_gives_the_plain_step_of_an_adapter() {

@@ -25,14 +25,19 @@ class TestPretraining : public QObject {
     }
     std::string converted() const { return (project_.path() / "converted").string(); }
 
-    RunDirectory run(const std::string& model, const std::string& file = "texts.txt") const {
+    RunDirectory run(const std::string& model, const std::string& file = "texts.txt", const std::string& task = "",
+                     const std::string& length = "steps: 4") const {
         const std::string text = "name: pretraining\nmodel: " + model +
                                  "\nmax_length: 24\nthreads: 1\n"
-                                 "tasks:\n  texts: {type: retrieval, train: [{name: texts, source: file, format: texts, path: " +
+                                 "tasks:\n  texts: {" +
+                                 task + "type: retrieval, train: [{name: texts, source: file, format: texts, path: " +
                                  file +
                                  "}]}\n"
-                                 "variants:\n  V: {method: dense}\n"
-                                 "training: {batch_size: 8, steps: 4, learning_rate: 1.0e-3, warmup_ratio: 0}\n"
+                                 "variants:\n  V: {method: " +
+                                 (task.empty() ? "dense" : "instruction") + "}\n"
+                                 "training: {batch_size: 8, " +
+                                 length +
+                                 ", learning_rate: 1.0e-3, warmup_ratio: 0}\n"
                                  "stages:\n  - {name: masked language, objective: {method: masked_language}}\n"
                                  "  - {name: contrastive, training: {steps: 2}}\n"
                                  "evaluation: {baseline: false, datasets: [{path: sts, name: similar}]}\n";
@@ -103,6 +108,19 @@ class TestPretraining : public QObject {
         QCOMPARE(examples.size(), std::size_t{2});
         QVERIFY2(examples[0] >= 12 * 5, fmt::format("{}", examples[0]).c_str());  // 120 words and more, 22 tokens at a time
         QCOMPARE(examples[1], std::size_t{12});
+    }
+    /// The instruction of the side that is not read counted.
+    void the_tokens_of_a_batch_are_those_of_the_texts_that_are_read() {
+        NEED_SHARED();
+        const auto steps_with = [&](const std::string& task) {
+            const RunDirectory done = run(converted(), "texts.txt", task, "epochs: 1, batch_tokens: 64");
+            for (const JournalEvent& event : read_journal(done.attempt_journal(1)).events)
+                if (event.type == "stage_started") return event.fields.at("total_steps").get<int>();
+            return 0;
+        };
+        const int plain = steps_with("");
+        QVERIFY(plain > 60 / 8 + 1);
+        QCOMPARE(steps_with("instructions: {query: 'which of the texts speaks about this number of some that speak: '}, "), plain);
     }
     void a_stage_of_masked_language_modelling_leaves_its_head_beside_the_model_and_its_series_in_the_journal() {
         NEED_SHARED();
