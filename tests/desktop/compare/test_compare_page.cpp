@@ -126,6 +126,20 @@ class TestComparePage : public QObject {
         }
         QVERIFY2(plain.isEmpty(), qPrintable(plain.join(QStringLiteral(", "))));
     }
+    void many_long_names_leave_both_columns_their_width_and_every_line_its_height() {
+        ComparedShape shape;
+        shape.sets = 2, shape.seeds = 1, shape.variants.clear();
+        for (int i = 0; i < 12; ++i) shape.variants.push_back("a_variant_whose_name_says_all_of_its_settings_" + std::to_string(i));
+        Opened opened(shape);
+        QVERIFY(opened.wait());
+        opened.page->resize(1100, 1600);
+        const QWidget *gain = opened.find<QWidget>("compareGain")->parentWidget(), *counts = opened.find<QWidget>("compareWins");
+        const auto names = counts->findChildren<ElidedLabel*>();
+        QCOMPARE(names.size(), qsizetype{12});
+        QTRY_VERIFY(names.last()->isVisible() && std::abs(gain->width() - counts->parentWidget()->width()) <= 2);
+        for (const ElidedLabel* name : names) QVERIFY(name->height() >= name->fontMetrics().height());
+        QVERIFY(counts->parentWidget()->rect().contains(counts->geometry()));
+    }
     void examples_that_could_not_be_read_are_asked_for_again() {
         Opened opened;
         QVERIFY(opened.wait());
