@@ -22,6 +22,7 @@
 #include "support/test.h"
 #include "widgets/data_table.h"
 #include "widgets/labels.h"
+#include "widgets/name_box.h"
 
 using namespace faceter;
 using namespace faceter::desktop;
@@ -139,6 +140,9 @@ class TestComparePage : public QObject {
         QTRY_VERIFY(names.last()->isVisible() && std::abs(gain->width() - counts->parentWidget()->width()) <= 2);
         for (const ElidedLabel* name : names) QVERIFY(name->height() >= name->fontMetrics().height());
         QVERIFY(counts->parentWidget()->rect().contains(counts->geometry()));
+        QVERIFY(opened.choose("compareBaseline", QStringLiteral("settings_11")));
+        const QString shown = static_cast<NameBox*>(opened.find<QComboBox>("compareBaseline"))->shownText();
+        QVERIFY2(shown.contains(QChar(0x2026)) && shown.endsWith(QStringLiteral("_11")), qPrintable(shown));
     }
     void examples_that_could_not_be_read_are_asked_for_again() {
         Opened opened;

@@ -9,6 +9,7 @@
 #include "figure/figure_view.h"
 #include "project/runs_snapshot.h"
 #include "widgets/labels.h"
+#include "widgets/name_box.h"
 
 namespace faceter::desktop {
 namespace {
@@ -48,8 +49,8 @@ CompareCards::CompareCards(QWidget* parent)
       m_winsGrid(new QGridLayout),
       m_winsTitle(headingLabel(QString())),
       m_tiesRule(secondaryLabel()),
-      m_a(new QComboBox),
-      m_b(new QComboBox) {
+      m_a(new NameBox),
+      m_b(new NameBox) {
     m_layout->setContentsMargins(0, 0, 0, 0);
     m_layout->setSpacing(8);
     auto* gain = new QVBoxLayout;
