@@ -49,6 +49,16 @@ bool isWrittenLeftwards(const QString& text) {
     return std::any_of(text.begin(), text.end(), [](QChar sign) { return isWrittenLeftwards(sign); });
 }
 
+/// Where there is room for less than the keys' first letters: "IC · 2e-5,16", then "2e-5,16", of which the end goes last.
+QString bareValues(const QString& front, QString values, const QFontMetricsF& metrics, double room) {
+    static const QRegularExpression key(QStringLiteral("(^|,)[a-z][\\w.]*="));
+    values.replace(key, QStringLiteral("\\1"));
+    const double left = room - metrics.horizontalAdvance(values);
+    if (metrics.horizontalAdvance(front) <= left) return front + values;
+    if (left < metrics.horizontalAdvance(QStringLiteral("M…"))) return metrics.elidedText(values, Qt::ElideRight, room);
+    return metrics.elidedText(front, Qt::ElideRight, left) + values;
+}
+
 }  // namespace
 
 QString isolated(const QString& name) {
@@ -74,7 +84,7 @@ QString elidedName(const QString& name, const QFontMetricsF& metrics, double roo
     if (leftOfTail >= width(QStringLiteral("MMMM…")))
         return isolated(metrics.elidedText(front, Qt::ElideRight, leftOfTail)) + isolated(values) + tail;
     if (width(front) <= left) return isolated(front) + isolated(values);
-    if (left < width(QStringLiteral("M…"))) return isolated(metrics.elidedText(values, Qt::ElideMiddle, room));
+    if (left < width(QStringLiteral("M…"))) return isolated(bareValues(front, values, metrics, room));
     return isolated(metrics.elidedText(front, Qt::ElideRight, left)) + isolated(values);
 }
 

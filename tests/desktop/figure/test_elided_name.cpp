@@ -48,6 +48,11 @@ class TestElidedName : public QObject {
             in_room_of(QStringLiteral("a mixture… lr=1e-05 (n = 5)"), QStringLiteral("a mixture of experts · learning_rate=1e-05 (n = 5)"));
         QVERIFY2(cut.startsWith("a mix") && cut.endsWith("…lr=1e-05 (n = 5)"), qPrintable(cut));
     }
+    void in_a_narrow_column_the_values_stay_without_their_keys() {
+        const QString name = QStringLiteral("EM · training.learning_rate=1e-05,training.batch_size=32");
+        for (const char* shown : {"EM · 1e-05,32", "1e-05,32"})
+            QCOMPARE(in_room_of(QString::fromUtf8(shown), name), QString::fromUtf8(shown));
+    }
     void groups_of_a_comparison_keep_their_point() {
         const QString shown = QStringLiteral("EM lr=1e-05,bs=32"), two = QStringLiteral("EM lr=1e-05,bs=32 (first)");
         QCOMPARE(in_room_of(shown, QStringLiteral("EM training.learning_rate=1e-05,training.batch_size=32")), shown);
