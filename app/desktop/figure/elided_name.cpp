@@ -1,6 +1,7 @@
 #include "figure/elided_name.h"
 
 #include <QRegularExpression>
+#include <algorithm>
 
 namespace faceter::desktop {
 namespace {
@@ -12,38 +13,79 @@ QString initials(const QString& key) {
     return letters;
 }
 
-struct Shortened {
-    QString text;
-    qsizetype point = -1;  ///< where the first key begins; negative: there is none
+struct Parts {
+    QString front;   ///< "IC · "
+    QString values;  ///< "lr=2e-5,bs=16"; empty: there is no point
+    QString tail;    ///< " (n = 3)"
 };
 
-Shortened with_short_keys(const QString& name) {
-    static const QRegularExpression point(QStringLiteral("(?:^| · )([a-z][\\w.]*=[^=]*(?:,[a-z][\\w.]*=[^=]*)*)$")),
+Parts with_short_keys(const QString& name) {
+    // Behind a dot values may hold spaces; behind a space, as comparisons name groups, a point is one word.
+    static const QRegularExpression point(QStringLiteral("(?:^| · )([a-z][\\w.]*=[^=]*(?:,[a-z][\\w.]*=[^=]*)*)( \\(n = \\d+\\))?$")),
+        word(QStringLiteral("^[^=]* ([a-z][\\w.]*=[^=\\s]*(?:,[a-z][\\w.]*=[^=\\s]*)*)( \\([^()]*\\))?$")),
         key(QStringLiteral("([a-z][\\w.]*)="));
-    const QRegularExpressionMatch found = point.match(name);
-    if (!found.hasMatch()) return {name};
+    const bool isDotted = point.match(name).hasMatch();
+    const QRegularExpressionMatch found = (isDotted ? point : word).match(name);
+    if (!found.hasMatch()) return {name, {}, {}};
     const QString values = found.captured(1);
-    Shortened shortened{name.left(found.capturedStart(1)), found.capturedStart(1)};
+    Parts parts{name.left(found.capturedStart(1)), {}, isDotted ? found.captured(2) : QString()};
     qsizetype end = 0;
     for (auto each = key.globalMatch(values); each.hasNext();) {
         const QRegularExpressionMatch match = each.next();
-        shortened.text += values.mid(end, match.capturedStart() - end) + initials(match.captured(1)) + QLatin1Char('=');
+        parts.values += values.mid(end, match.capturedStart() - end) + initials(match.captured(1)) + QLatin1Char('=');
         end = match.capturedEnd();
     }
-    shortened.text += values.mid(end);
-    return shortened;
+    parts.values += values.mid(end);
+    if (!isDotted) parts.values += found.captured(2);  // the experiment, where it tells two groups apart
+    return parts;
+}
+
+bool isWrittenLeftwards(QChar sign) {
+    const QChar::Direction direction = sign.direction();
+    return direction == QChar::DirR || direction == QChar::DirAL || direction == QChar::DirRLE || direction == QChar::DirRLO;
+}
+
+bool isWrittenLeftwards(const QString& text) {
+    return std::any_of(text.begin(), text.end(), [](QChar sign) { return isWrittenLeftwards(sign); });
+}
+
+/// Where there is room for less than the keys' first letters: "IC · 2e-5,16", then "2e-5,16", of which the end goes last.
+QString bareValues(const QString& front, QString values, const QFontMetricsF& metrics, double room) {
+    static const QRegularExpression key(QStringLiteral("(^|,)[a-z][\\w.]*="));
+    values.replace(key, QStringLiteral("\\1"));
+    const double left = room - metrics.horizontalAdvance(values);
+    if (metrics.horizontalAdvance(front) <= left) return front + values;
+    if (left < metrics.horizontalAdvance(QStringLiteral("M…"))) return metrics.elidedText(values, Qt::ElideRight, room);
+    return metrics.elidedText(front, Qt::ElideRight, left) + values;
 }
 
 }  // namespace
 
+QString isolated(const QString& name) {
+    if (!isWrittenLeftwards(name)) return name;
+    static const QRegularExpression bracket(QStringLiteral("^(.*?\\S)(\\s*\\([^()]*\\)\\s*|\\s*)$"));
+    const QString dot = QStringLiteral(" · ");
+    QStringList parts = name.split(dot);
+    for (QString& part : parts) {
+        const QRegularExpressionMatch found = bracket.match(part);
+        if (!found.hasMatch() || !isWrittenLeftwards(found.captured(1))) continue;
+        part = QChar(0x2068) + found.captured(1) + QChar(0x2069) + found.captured(2);
+    }
+    return parts.join(dot);
+}
+
 QString elidedName(const QString& name, const QFontMetricsF& metrics, double room) {
-    if (metrics.horizontalAdvance(name) <= room) return name;
-    const auto [text, point] = with_short_keys(name);
-    if (point < 0 || metrics.horizontalAdvance(text) <= room) return metrics.elidedText(text, Qt::ElideMiddle, room);
-    const QString values = text.mid(point);
-    const double front = room - metrics.horizontalAdvance(values);
-    if (front < metrics.horizontalAdvance(QStringLiteral("M…"))) return metrics.elidedText(values, Qt::ElideMiddle, room);
-    return metrics.elidedText(text.left(point), Qt::ElideRight, front) + values;
+    if (metrics.horizontalAdvance(name) <= room) return isolated(name);
+    const auto [front, values, tail] = with_short_keys(name);
+    if (values.isEmpty()) return isolated(metrics.elidedText(name, Qt::ElideMiddle, room));
+    const auto width = [&metrics](const QString& text) { return metrics.horizontalAdvance(text); };
+    const double left = room - width(values), leftOfTail = left - width(tail);
+    if (width(front) <= leftOfTail) return isolated(front) + isolated(values) + tail;
+    if (leftOfTail >= width(QStringLiteral("MMMM…")))
+        return isolated(metrics.elidedText(front, Qt::ElideRight, leftOfTail)) + isolated(values) + tail;
+    if (width(front) <= left) return isolated(front) + isolated(values);
+    if (left < width(QStringLiteral("M…"))) return isolated(bareValues(front, values, metrics, room));
+    return isolated(metrics.elidedText(front, Qt::ElideRight, left)) + isolated(values);
 }
 
 }  // namespace faceter::desktop

@@ -12,7 +12,7 @@ namespace faceter::desktop {
 namespace {
 
 constexpr double swatchRoom = 20, leastRow = 16, pad = 6, widestName = 150, leastName = 24, usualName = 64, mostLegend = 0.6,
-                 mostAbove = 0.4, leastAxes = 100;
+                 mostAbove = 0.4, leastAxes = 100, widestPoint = 160;
 constexpr int mostDirect = 3, mostMeanRows = 6;
 
 QString meanText(double mean) { return printedNumber(mean, std::abs(mean) < 10 ? 2 : 1); }
@@ -29,6 +29,12 @@ QString shortened(const QFontMetricsF& metrics, const QString& text, double room
     const double left = room - metrics.horizontalAdvance(value);
     if (value.isEmpty() || left < leastName) return elidedName(text, metrics, room);
     return elidedName(text.chopped(value.size()), metrics, left) + value;
+}
+
+/// Configurations that differ in a value stay apart; what is no name of a run is cut at its end.
+QString pointName(const QString& label, const QFontMetricsF& metrics) {
+    const QString name = elidedName(label, metrics, widestPoint);
+    return name.contains(QLatin1Char('=')) ? name : metrics.elidedText(label, Qt::ElideRight, widestPoint);
 }
 
 }  // namespace
@@ -324,8 +330,7 @@ void SeriesLabels::drawPointLabels(QCPPainter* painter) const {
             const QPointF at(m_plot->xAxis->coordToPixel(points[i].x()), m_plot->yAxis->coordToPixel(points[i].y()));
             if (!area.contains(at)) continue;
             taken << QRectF(at.x() - 4, at.y() - 4, 8, 8);
-            if (!labels.empty())
-                wanted.append({at, small.elidedText(plainText(labels[static_cast<std::size_t>(i)]).left(200), Qt::ElideRight, 160)});
+            if (!labels.empty()) wanted.append({at, pointName(plainText(labels[static_cast<std::size_t>(i)]).left(200), small)});
         }
     }
     painter->setFont(m_plot->plotStyle().smallFont());

@@ -13,6 +13,7 @@
 #include "pages/page_parts.h"
 #include "project/runs_snapshot.h"
 #include "widgets/labels.h"
+#include "widgets/name_box.h"
 #include "widgets/run_label.h"
 
 namespace faceter::desktop {
@@ -77,7 +78,7 @@ std::size_t unreadTrainedRuns(const Workspace& workspace) {
 
 RunPage::RunPage(Workspace& workspace, const Texts& texts)
     : Page(workspace),
-      m_run(new QComboBox),
+      m_run(new NameBox),
       m_viewChoice(new QComboBox),
       m_actions(new QWidget),
       m_subtitle(secondaryLabel(texts.subtitle)),

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <set>
 
+#include "figure/elided_name.h"
 #include "theme/theme.h"
 #include "widgets/colour_dot.h"
 #include "widgets/texts.h"
@@ -68,17 +69,6 @@ QString howMany(const RunGroupRef& group) {
     for (const RunRow* run : group.runs) seeds.insert(run->info.seed);
     if (group.runs.size() < 2) return {};
     return (seeds.size() == group.runs.size() ? Navigator::tr(" · %1 seeds") : Navigator::tr(" · %1 runs")).arg(group.runs.size());
-}
-
-bool isWrittenLeftwards(QChar sign) {
-    const QChar::Direction direction = sign.direction();
-    return direction == QChar::DirR || direction == QChar::DirAL || direction == QChar::DirRLE || direction == QChar::DirRLO;
-}
-
-/// Within signs that keep what stands behind a name of Arabic or Hebrew behind it.
-QString isolated(const QString& name) {
-    const bool needed = std::any_of(name.begin(), name.end(), isWrittenLeftwards);
-    return needed ? QChar(0x2068) + name + QChar(0x2069) : name;
 }
 
 }  // namespace

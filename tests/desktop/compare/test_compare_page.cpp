@@ -22,6 +22,7 @@
 #include "support/test.h"
 #include "widgets/data_table.h"
 #include "widgets/labels.h"
+#include "widgets/name_box.h"
 
 using namespace faceter;
 using namespace faceter::desktop;
@@ -125,6 +126,23 @@ class TestComparePage : public QObject {
             if (!coloured) plain << name->fullText();
         }
         QVERIFY2(plain.isEmpty(), qPrintable(plain.join(QStringLiteral(", "))));
+    }
+    void many_long_names_leave_both_columns_their_width_and_every_line_its_height() {
+        ComparedShape shape;
+        shape.sets = 2, shape.seeds = 1, shape.variants.clear();
+        for (int i = 0; i < 12; ++i) shape.variants.push_back("a_variant_whose_name_says_all_of_its_settings_" + std::to_string(i));
+        Opened opened(shape);
+        QVERIFY(opened.wait());
+        opened.page->resize(1100, 1600);
+        const QWidget *gain = opened.find<QWidget>("compareGain")->parentWidget(), *counts = opened.find<QWidget>("compareWins");
+        const auto names = counts->findChildren<ElidedLabel*>();
+        QCOMPARE(names.size(), qsizetype{12});
+        QTRY_VERIFY(names.last()->isVisible() && std::abs(gain->width() - counts->parentWidget()->width()) <= 2);
+        for (const ElidedLabel* name : names) QVERIFY(name->height() >= name->fontMetrics().height());
+        QVERIFY(counts->parentWidget()->rect().contains(counts->geometry()));
+        QVERIFY(opened.choose("compareBaseline", QStringLiteral("settings_11")));
+        const QString shown = static_cast<NameBox*>(opened.find<QComboBox>("compareBaseline"))->shownText();
+        QVERIFY2(shown.contains(QChar(0x2026)) && shown.endsWith(QStringLiteral("_11")), qPrintable(shown));
     }
     void examples_that_could_not_be_read_are_asked_for_again() {
         Opened opened;

@@ -140,6 +140,21 @@ class TestFacets : public QObject {
         const Table shown = similarity_summary(std::vector{core}, SimilarityTestKind::paired);
         QCOMPARE(export_table(table()->table(), TableFormat::csv), export_table(shown, TableFormat::csv));
     }
+    void names_of_a_sweep_fit_the_panel_of_the_test() {
+        const std::string name = "EM · training.learning_rate=1e-05,training.batch_size=32";
+        FacetsPicture picture;
+        picture.groups = {{name, 0, {}}};
+        picture.notes = {name + ": each text's mean over 5 seeds."};
+        TestPart part;
+        part.setPicture(picture, SimilarityTestKind::paired);
+        const QString whole = QString::fromStdString(picture.notes.front());
+        const QLabel* note = nullptr;
+        for (const QLabel* label : part.findChildren<QLabel*>())
+            if (label->text().contains(QStringLiteral("5 seeds"))) note = label;
+        QVERIFY(note);
+        QVERIFY2(note->text().contains(QStringLiteral("lr=1e-05,bs=32: each")), qPrintable(note->text()));
+        QCOMPARE(note->toolTip(), whole.toHtmlEscaped());
+    }
     void another_test_changes_stars_corners_and_words() {
         open();
         const SimilarityComparison core = expected("Mix", "EM");

@@ -40,6 +40,33 @@ class TestElidedName : public QObject {
         const QString cut = in_room_of(QStringLiteral("a name tha… for it"), QStringLiteral("a name that has too much in it for it"));
         QVERIFY2(cut.startsWith("a name") && cut.contains(QChar(0x2026)) && cut.endsWith("it"), qPrintable(cut));
     }
+    void the_number_of_seeds_does_not_hide_the_point() {
+        const QString name = QStringLiteral("EM · training.learning_rate=1e-05,training.batch_size=32 (n = 5)");
+        for (const char* shown : {"EM · lr=1e-05,bs=32 (n = 5)", "EM · lr=1e-05,bs=32"})
+            QCOMPARE(in_room_of(QString::fromUtf8(shown), name), QString::fromUtf8(shown));
+        const QString cut =
+            in_room_of(QStringLiteral("a mixture… lr=1e-05 (n = 5)"), QStringLiteral("a mixture of experts · learning_rate=1e-05 (n = 5)"));
+        QVERIFY2(cut.startsWith("a mix") && cut.endsWith("…lr=1e-05 (n = 5)"), qPrintable(cut));
+    }
+    void in_a_narrow_column_the_values_stay_without_their_keys() {
+        const QString name = QStringLiteral("EM · training.learning_rate=1e-05,training.batch_size=32");
+        for (const char* shown : {"EM · 1e-05,32", "1e-05,32"})
+            QCOMPARE(in_room_of(QString::fromUtf8(shown), name), QString::fromUtf8(shown));
+    }
+    void groups_of_a_comparison_keep_their_point() {
+        const QString shown = QStringLiteral("EM lr=1e-05,bs=32"), two = QStringLiteral("EM lr=1e-05,bs=32 (first)");
+        QCOMPARE(in_room_of(shown, QStringLiteral("EM training.learning_rate=1e-05,training.batch_size=32")), shown);
+        QCOMPARE(in_room_of(two, QStringLiteral("EM training.learning_rate=1e-05,training.batch_size=32 (first)")), two);
+    }
+    void what_stands_behind_a_name_of_arabic_stays_behind_it() {
+        const QString name = QString::fromUtf8("\u062a\u062c\u0631\u0628\u0629"), held = QChar(0x2068) + name + QChar(0x2069);
+        for (const char* behind : {"", " (n = 2)", " · seed 1", " · lr=2e-5 (n = 2)"})
+            QCOMPARE(elidedName(name + QString::fromUtf8(behind), metrics_, 1000), held + QString::fromUtf8(behind));
+        QCOMPARE(isolated(QStringLiteral("EM · seed 1")), QStringLiteral("EM · seed 1"));
+        QCOMPARE(in_room_of(name + QStringLiteral(" · lr=2e-5"), name + QStringLiteral(" · learning_rate=2e-5")),
+                 held + QStringLiteral(" · lr=2e-5"));
+        QVERIFY(!(held + QStringLiteral(" (n = 2)")).isRightToLeft());
+    }
     void keys_of_what_is_no_point_stay() {
         for (const char* text : {"/data/year=2024/language=en/x.yaml", "give batch_size=16 or more, and try again"}) {
             const QString whole = QString::fromUtf8(text);

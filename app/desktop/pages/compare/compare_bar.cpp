@@ -7,6 +7,7 @@
 
 #include "project/runs_snapshot.h"
 #include "widgets/flow_layout.h"
+#include "widgets/name_box.h"
 
 namespace faceter::desktop {
 namespace {
@@ -22,7 +23,7 @@ constexpr Format formats[] = {{TableFormat::csv, "CSV"},
                               {TableFormat::json, "JSON"}};
 
 QComboBox* box(const QString& name, const QString& accessible) {
-    auto* made = new QComboBox;
+    auto* made = new NameBox;
     made->setObjectName(name);
     made->setAccessibleName(accessible);
     made->setSizeAdjustPolicy(QComboBox::AdjustToContents);

@@ -5,14 +5,17 @@
 #include <QLabel>
 #include <QResizeEvent>
 
+#include "figure/elided_name.h"
 #include "figure/figure_view.h"
 #include "project/runs_snapshot.h"
 #include "widgets/labels.h"
+#include "widgets/name_box.h"
 
 namespace faceter::desktop {
 namespace {
 
-constexpr int cardHeight = 268, twoColumns = 640;
+constexpr int cardHeight = 268, mostFigure = 2 * cardHeight, twoColumns = 640, mostOfName = 24;  // letters of a name in a title
+constexpr int roundWins = 6;  // lines: title, rule and margins of the card of wins, which is as high as a sweep has groups
 
 QWidget* card(QLayout* content) {
     auto* frame = new QFrame;
@@ -46,13 +49,15 @@ CompareCards::CompareCards(QWidget* parent)
       m_winsGrid(new QGridLayout),
       m_winsTitle(headingLabel(QString())),
       m_tiesRule(secondaryLabel()),
-      m_a(new QComboBox),
-      m_b(new QComboBox) {
+      m_a(new NameBox),
+      m_b(new NameBox) {
     m_layout->setContentsMargins(0, 0, 0, 0);
     m_layout->setSpacing(8);
     auto* gain = new QVBoxLayout;
     gain->addWidget(m_gain, 1);
     auto* wins = new QVBoxLayout;
+    m_winsTitle->setWordWrap(true);  // a long name makes this column no wider than the other
+    m_winsTitle->setMinimumWidth(1);
     wins->addWidget(m_winsTitle);
     m_winsGrid->setHorizontalSpacing(16);
     m_winsGrid->setVerticalSpacing(6);
@@ -105,7 +110,7 @@ void CompareCards::arrange() {
     const int columns = width() >= twoColumns ? 2 : 1;
     if (columns == m_columns) return;
     m_columns = columns;
-    for (int i = 0; i < m_cards.size(); ++i) m_layout->addWidget(m_cards[i], i / columns, i % columns);
+    for (int i = 0; i < m_cards.size(); ++i) m_layout->addWidget(m_cards[i], i / columns, i % columns, Qt::AlignTop);
     for (int column = 0; column < 2; ++column) m_layout->setColumnStretch(column, column < columns ? 1 : 0);
 }
 
@@ -141,7 +146,10 @@ void CompareCards::fillWins() {
         delete item;
     }
     if (!m_view->baseline) return;
-    m_winsTitle->setText(tr("Wins – ties – losses against %1").arg(qs(m_comparison->groups[*m_view->baseline].name)));
+    const QString baseline = qs(m_comparison->groups[*m_view->baseline].name);
+    const QFontMetrics metrics(m_winsTitle->font());
+    m_winsTitle->setText(tr("Wins – ties – losses against %1").arg(elidedName(baseline, metrics, mostOfName * metrics.averageCharWidth())));
+    m_winsTitle->setToolTip(baseline.toHtmlEscaped());
     int line = 0;
     for (std::size_t i = 0; i < m_view->gains.size(); ++i) {
         if (i == *m_view->baseline) continue;
@@ -154,6 +162,10 @@ void CompareCards::fillWins() {
     }
     m_winsGrid->setColumnStretch(2, 1);
     m_tiesRule->setText(qs(m_view->ties_rule));
+    const int textLine = fontMetrics().height() + 1;
+    const int wanted = std::max(cardHeight, line * (textLine + m_winsGrid->verticalSpacing()) + roundWins * textLine);
+    m_cards[1]->setFixedHeight(wanted);
+    m_cards.front()->setFixedHeight(std::min(wanted, mostFigure));
 }
 
 QString CompareCards::chosenA() const { return m_a->currentText(); }

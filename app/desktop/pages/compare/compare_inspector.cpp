@@ -3,6 +3,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "figure/elided_name.h"
 #include "project/runs_snapshot.h"
 #include "widgets/labels.h"
 
@@ -10,6 +11,7 @@ namespace faceter::desktop {
 namespace {
 
 constexpr std::size_t mostSettings = 40, mostNotes = 12;
+constexpr int mostOfName = 24;  // letters of it in a line of the panel
 
 /// "off → on" against the baseline; the others' values where they are not all alike.
 QString valuesText(const SettingDifference& setting, std::size_t baseline) {
@@ -39,8 +41,9 @@ void CompareInspector::addHeading(const QString& text) {
     m_layout->addWidget(headingLabel(text));
 }
 
-void CompareInspector::addText(const QString& text) {
+void CompareInspector::addText(const QString& text, const QString& name) {
     QLabel* label = secondaryLabel(text);
+    label->setToolTip(name.toHtmlEscaped());
     label->setWordWrap(true);
     label->setMinimumWidth(1);  // a name without a space makes the panel no wider
     label->setTextInteractionFlags(Qt::TextSelectableByMouse);
@@ -66,10 +69,13 @@ void CompareInspector::addTest(const Comparison& comparison, const ComparisonVie
     for (std::size_t i = 0; i < view.gains.size(); ++i) {
         if (i == *view.baseline) continue;
         const TestOutcome& outcome = view.gains[i].outcome;
-        addText(outcome.has_p() ? qs(fmt::format("{}: mean {}, p = {:.3g}, adjusted {:.3g}, n = {}{}", comparison.groups[i].name,
-                                                 gainText(outcome), outcome.p, outcome.p_adjusted, outcome.n,
-                                                 outcome.n < 5 ? " (few: hardly any difference can be seen)" : ""))
-                                : qs(fmt::format("{}: no test, {}", comparison.groups[i].name, outcome.reason)));
+        const QString whole = qs(comparison.groups[i].name),
+                      name = elidedName(whole, fontMetrics(), mostOfName * fontMetrics().averageCharWidth());
+        const std::string says =
+            outcome.has_p() ? fmt::format("mean {}, p = {:.3g}, adjusted {:.3g}, n = {}{}", gainText(outcome), outcome.p,
+                                          outcome.p_adjusted, outcome.n, outcome.n < 5 ? " (few: hardly any difference can be seen)" : "")
+                            : fmt::format("no test, {}", outcome.reason);
+        addText(name + QStringLiteral(": ") + qs(says), name == whole ? QString() : whole);
     }
 }
 

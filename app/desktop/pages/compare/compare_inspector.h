@@ -19,7 +19,8 @@ class CompareInspector : public QWidget {
 
   private:
     void addHeading(const QString& text);
-    void addText(const QString& text);
+    /// A name in it that is cut, and the whole of it as tooltip.
+    void addText(const QString& text, const QString& name = {});
     void addSettings(const CompareData& data, const Comparison& comparison);
     void addNotes(const std::vector<std::string>& notes);
     void addTest(const Comparison& comparison, const ComparisonView& view);

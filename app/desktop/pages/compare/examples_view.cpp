@@ -16,6 +16,7 @@
 #include "widgets/data_table.h"
 #include "widgets/flow_layout.h"
 #include "widgets/labels.h"
+#include "widgets/name_box.h"
 #include "widgets/save_file.h"
 #include "widgets/texts.h"
 
@@ -25,7 +26,7 @@ namespace {
 constexpr int widest_name = 200;
 
 QComboBox* box(const QString& name, const QString& accessible) {
-    auto* combo = new QComboBox;
+    auto* combo = new NameBox;
     combo->setObjectName(name);
     combo->setAccessibleName(accessible);
     combo->setSizeAdjustPolicy(QComboBox::AdjustToContents);

@@ -13,6 +13,7 @@
 #include <QToolButton>
 
 #include "figure/cursor_link.h"
+#include "figure/elided_name.h"
 #include "figure/figure_view.h"
 #include "pages/curves/curve_panel.h"
 #include "pages/curves/panel_board.h"
@@ -195,7 +196,7 @@ void CurvesPage::askNames() {
     std::size_t runs = 0;
     const std::vector<CurveGroup> groups = shownCurves();
     for (const CurveGroup& group : groups) runs += group.runs.size();
-    m_subtitle->setText(QStringList{workspace().experiment().isEmpty() ? tr("all experiments") : workspace().experiment(),
+    m_subtitle->setText(QStringList{workspace().experiment().isEmpty() ? tr("all experiments") : isolated(workspace().experiment()),
                                     runs == 1 ? tr("1 run") : tr("%1 runs").arg(runs),
                                     groups.size() == 1 ? tr("1 group") : tr("%1 groups").arg(groups.size())}
                             .join(QStringLiteral(" · ")));

@@ -12,14 +12,15 @@
 #include "widgets/as_written.h"
 #include "widgets/colour_dot.h"
 #include "widgets/flow_layout.h"
+#include "widgets/name_box.h"
 
 namespace faceter::desktop {
 namespace {
 
 /// Qt 6.4 counts neither the pixels that it leaves beside the text nor that it clips there: the last letter of the widest item was cut.
-class WholeTextBox : public QComboBox {
+class WholeTextBox : public NameBox {
   public:
-    using QComboBox::QComboBox;
+    using NameBox::NameBox;
     QSize sizeHint() const override { return QComboBox::sizeHint() + QSize(beside_text, 0); }
     QSize minimumSizeHint() const override { return QComboBox::minimumSizeHint() + QSize(beside_text, 0); }
 

@@ -3,11 +3,27 @@
 #include <QLabel>
 #include <QPushButton>
 #include <QVBoxLayout>
+#include <algorithm>
 
+#include "figure/elided_name.h"
 #include "project/runs_snapshot.h"
 #include "widgets/labels.h"
 
 namespace faceter::desktop {
+namespace {
+
+constexpr int mostOfName = 24;  // letters of it in a line of the panel
+
+/// The sentences with the runs' names cut to the panel's width, the longest first: a name may stand in another.
+QString fitted(QString text, const FacetsPicture& picture, const QFontMetrics& metrics) {
+    QStringList names;
+    for (const SimilarityGroup& group : picture.groups) names << qs(group.name);
+    std::stable_sort(names.begin(), names.end(), [](const QString& a, const QString& b) { return a.size() > b.size(); });
+    for (const QString& name : names) text.replace(name, elidedName(name, metrics, mostOfName * metrics.averageCharWidth()));
+    return text;
+}
+
+}  // namespace
 
 TestPart::TestPart(QWidget* parent) : QWidget(parent), m_words(plainLabel()), m_notes(secondaryLabel()), m_switch(new QPushButton) {
     setObjectName(QStringLiteral("facetsTestPart"));
@@ -37,8 +53,11 @@ void TestPart::setPicture(const FacetsPicture& picture, SimilarityTestKind kind)
         words << tr("No run that is shown has inter-task similarities to test.");
     else if (picture.groups.size() == 1)
         words << tr("One run is shown: nothing to test against. Choose a second one.");
-    m_words->setText(words.join(QStringLiteral("\n\n")));
-    m_notes->setText(notes.join(QLatin1Char('\n')));
+    for (const auto& [label, text] :
+         {std::pair{m_words, words.join(QStringLiteral("\n\n"))}, std::pair{m_notes, notes.join(QLatin1Char('\n'))}}) {
+        label->setText(fitted(text, picture, label->fontMetrics()));
+        label->setToolTip(label->text() == text ? QString() : text.toHtmlEscaped());
+    }
     m_notes->setVisible(!notes.isEmpty());
     m_other = kind == SimilarityTestKind::paired ? SimilarityTestKind::welch : SimilarityTestKind::paired;
     m_switch->setText(m_other == SimilarityTestKind::paired ? tr("show paired") : tr("show Welch's, as published"));

@@ -29,11 +29,15 @@ std::uint64_t keyOf(std::size_t column, std::size_t row) { return (static_cast<s
 /// Text of one line of a box.
 int lineHeight() { return std::max(QFontMetrics(Theme::tableFont()).height(), QFontMetrics(Theme::headingFont()).height()); }
 
-QString secondLine(const LineageNode& node) {
+/// Where the variant with its point would be cut, "done" goes first: the score says it.
+QString secondLine(const LineageNode& node, const QFontMetrics& metrics, int room) {
     if (node.kind != Kind::run) return qs(node.note);
-    QStringList parts{qs(node.variant), LineageView::tr("seed %1").arg(node.seed), qs(node.state)};
-    if (std::isfinite(node.mean_score)) parts << scoreText(node.mean_score);
-    return parts.join(QStringLiteral(" · "));
+    const QString dot = QStringLiteral(" · "), variant = qs(node.variant), seed = dot + LineageView::tr("seed %1").arg(node.seed);
+    const bool isScored = std::isfinite(node.mean_score);
+    const QString score = isScored ? dot + scoreText(node.mean_score) : QString();
+    QString rest = seed + dot + qs(node.state) + score;
+    if (isScored && node.state == "done" && metrics.horizontalAdvance(variant + rest) > room) rest = seed + score;
+    return elidedName(variant, metrics, room - metrics.horizontalAdvance(rest)) + rest;
 }
 
 }  // namespace
@@ -245,7 +249,7 @@ void LineageView::paintTexts(QPainter& painter, int place, const QRect& box) con
     const QColor text = node(place).kind == Kind::missing ? colours.secondary : colours.text;
     write(qs(node(place).name), Theme::headingFont(), text);
     line.setWidth(box.width());
-    write(secondLine(node(place)), Theme::tableFont(), colours.secondary);
+    write(secondLine(node(place), QFontMetrics(Theme::tableFont()), line.width()), Theme::tableFont(), colours.secondary);
     if (node(place).stages.empty()) return;
     QStringList stages;
     for (const std::string& stage : node(place).stages) stages << qs(stage);

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "actions/run_actions.h"
+#include "figure/elided_name.h"
 #include "pages/runs/curve_card.h"
 #include "pages/runs/runs_view.h"
 #include "pages/runs/selection_actions.h"
@@ -159,7 +160,7 @@ void RunsPage::showColumns(std::vector<RunColumn> columns, RunsLayout layout) {
 void RunsPage::showCounts() {
     const RunsLayout& layout = m_model->layout();
     QStringList parts;
-    parts << (workspace().experiment().isEmpty() ? tr("all experiments") : workspace().experiment());
+    parts << (workspace().experiment().isEmpty() ? tr("all experiments") : isolated(workspace().experiment()));
     parts << (layout.numRuns == 1 ? tr("1 run") : tr("%1 runs").arg(countText(layout.numRuns)));
     if (m_group.kind != GroupBy::Kind::none && !layout.groups.empty()) {
         const auto shown = std::count_if(layout.lines.begin(), layout.lines.end(), [](const RunsLine& line) { return !line.isMember(); });

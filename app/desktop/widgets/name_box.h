@@ -1,0 +1,42 @@
+#pragma once
+#include <QComboBox>
+#include <QStyleOptionComboBox>
+#include <QStylePainter>
+
+#include "figure/elided_name.h"
+
+namespace faceter::desktop {
+
+/// A list of runs or groups whose shown one may be longer than the box: Qt cuts it at its end, without a sign and with the values that tell
+/// the points of a sweep apart.
+class NameBox : public QComboBox {
+  public:
+    using QComboBox::QComboBox;
+
+    /// What stands in the box.
+    QString shownText() const {
+        QStyleOptionComboBox option;
+        initStyleOption(&option);
+        return shownText(option);
+    }
+
+  protected:
+    void paintEvent(QPaintEvent*) override {
+        QStylePainter painter(this);
+        painter.setPen(palette().color(QPalette::Text));
+        QStyleOptionComboBox option;
+        initStyleOption(&option);
+        option.currentText = shownText(option);
+        painter.drawComplexControl(QStyle::CC_ComboBox, option);
+        painter.drawControl(QStyle::CE_ComboBoxLabel, option);
+    }
+
+  private:
+    QString shownText(const QStyleOptionComboBox& option) const {
+        const QRect edit = style()->subControlRect(QStyle::CC_ComboBox, &option, QStyle::SC_ComboBoxEditField, this);
+        const int icon = option.currentIcon.isNull() ? 0 : option.iconSize.width() + 4;
+        return elidedName(option.currentText, QFontMetricsF(font()), edit.width() - icon - 2);
+    }
+};
+
+}  // namespace faceter::desktop
