@@ -175,7 +175,8 @@ class TeacherWork {
         const fs::path plan = work_ / "plan.json";
         lock_folder();
         check_own_folder();
-        if (options_.restart) remove_results();
+        if (options_.restart)
+            remove_results();
         else if (fs::exists(plan) && read_json(plan) != settings)
             throw usage_error(
                 "{}: holds the work of another input, teacher or settings; give --restart to throw it away, or another --output",

@@ -68,8 +68,8 @@ void throw_if_stopped(const EmbedCommand& options, std::uint64_t rows = 0) {
     if (stop_requested() == StopRequest::none) return;
     std::error_code ignored;
     const bool out = fs::exists(options.output, ignored) && !fs::is_regular_file(options.output, ignored);
-    throw Error(ExitCode::stopped, out ? fmt::format("stopped; {} has {} rows and is not whole", options.output, rows)
-                                       : "stopped; nothing was written");
+    throw Error(ExitCode::stopped,
+                out ? fmt::format("stopped; {} has {} rows and is not whole", options.output, rows) : "stopped; nothing was written");
 }
 
 /// A request to stop ends the wait for a pipe's next text as well.

@@ -131,8 +131,7 @@ std::unique_ptr<Curriculum> curriculum_of(const PlannedStage& planned, const Cur
     if (budget <= 0) return curriculum;
     const TrainingSettings training = planned.training();
     const Json& loss = planned.settings.at("objective");
-    const std::shared_ptr<const Objective> objective =
-        registry().make_objective(json_at<std::string>(loss, "method", "objective"), loss);
+    const std::shared_ptr<const Objective> objective = registry().make_objective(json_at<std::string>(loss, "method", "objective"), loss);
     const auto tokens_of = [&batcher, stage = planned.stage, objective](std::span<const ExampleReference> items) {
         return computed_tokens(stage, *objective, batcher, items);
     };

@@ -113,9 +113,8 @@ void check_identity(const fs::path& folder, const std::string& id) {
     for (const fs::path& place : {folder.parent_path(), project / "runs", project / "trash", project / "runs/.trash"})
         has_original = has_original || fs::exists(place / id / "run.json", ignored);
     if (!has_original)  // it may be all that there is of the run
-        throw data_error(
-            "{}: is run {} (its run.json says so) under another name, and is not read under that. Rename the folder to {}",
-            folder.string(), faceter::quoted(id), faceter::quoted(id));
+        throw data_error("{}: is run {} (its run.json says so) under another name, and is not read under that. Rename the folder to {}",
+                         folder.string(), faceter::quoted(id), faceter::quoted(id));
     throw data_error(
         "{}: a copy of run {} (its run.json says so) under another name, and no run of its own. Remove the folder, or rename it to {} in a "
         "project that does not have that run; 'faceter rerun' makes a new run with the same settings",

@@ -30,11 +30,11 @@ class TestPretraining : public QObject {
         const std::string text = "name: pretraining\nmodel: " + model +
                                  "\nmax_length: 24\nthreads: 1\n"
                                  "tasks:\n  texts: {" +
-                                 task + "type: retrieval, train: [{name: texts, source: file, format: texts, path: " +
-                                 file +
+                                 task + "type: retrieval, train: [{name: texts, source: file, format: texts, path: " + file +
                                  "}]}\n"
                                  "variants:\n  V: {method: " +
-                                 (task.empty() ? "dense" : "instruction") + "}\n"
+                                 (task.empty() ? "dense" : "instruction") +
+                                 "}\n"
                                  "training: {batch_size: 8, " +
                                  length +
                                  ", learning_rate: 1.0e-3, warmup_ratio: 0}\n"
