@@ -102,7 +102,7 @@ std::vector<std::string> Project::run_ids() const { return names_in(runs_folder(
 void Project::name_runs() const {
     std::vector<NamedRun> unnamed;
     add_unnamed(folder_, runs_folder(), run_ids(), unnamed);
-    for (const fs::path& folder : trash_folders(*this)) add_unnamed(folder_, folder, names_in(folder), unnamed);
+    for (const fs::path& folder : trash_folders(folder_)) add_unnamed(folder_, folder, names_in(folder), unnamed);
     give_run_names(folder_, std::move(unnamed));
 }
 

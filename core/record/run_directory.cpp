@@ -14,6 +14,7 @@
 #include "common/strings.h"
 #include "common/untrusted_json.h"
 #include "record/run_names.h"
+#include "record/trash_folders.h"
 
 namespace faceter {
 namespace {
@@ -109,10 +110,10 @@ void check_identity(const fs::path& folder, const std::string& id) {
     if (name == id || name == std::string(unfinished_prefix) + id) return;
     std::error_code ignored;
     const fs::path project = folder.parent_path().parent_path();
-    bool has_original = false;
-    for (const fs::path& place : {folder.parent_path(), project / "runs", project / "trash", project / "runs/.trash"})
-        has_original = has_original || fs::exists(place / id / "run.json", ignored);
-    if (!has_original)  // it may be all that there is of the run
+    std::vector<fs::path> places = trash_folders(project);
+    places.insert(places.end(), {folder.parent_path(), project / "runs"});
+    const auto holds_it = [&](const fs::path& place) { return fs::exists(place / id / "run.json", ignored); };
+    if (std::none_of(places.begin(), places.end(), holds_it))  // it may be all that there is of the run
         throw data_error("{}: is run {} (its run.json says so) under another name, and is not read under that. Rename the folder to {}",
                          folder.string(), faceter::quoted(id), faceter::quoted(id));
     throw data_error(

@@ -67,17 +67,17 @@ std::vector<fs::path> entries_of(const fs::path& folder) {
 
 }  // namespace
 
-std::vector<fs::path> trash_folders(const Project& project) { return {project.trash_folder(), project.runs_folder() / ".trash"}; }
+std::vector<fs::path> trash_folders(const fs::path& project) { return {project / "trash", project / "runs/.trash"}; }
 
 fs::path find_in_trash(const Project& project, const std::string& id) {
     std::error_code ignored;
-    for (const fs::path& folder : trash_folders(project))
+    for (const fs::path& folder : trash_folders(project.folder()))
         if (fs::exists(folder / id / "run.json", ignored)) return folder / id;
     return {};
 }
 
 std::vector<fs::path> unfinished_removals(const Project& project) {
-    std::vector<fs::path> folders = trash_folders(project), found;
+    std::vector<fs::path> folders = trash_folders(project.folder()), found;
     folders.push_back(project.runs_folder());
     for (const fs::path& folder : folders)
         for (const fs::path& entry : entries_of(folder))
@@ -97,7 +97,7 @@ void Project::trash(const std::string& run) const {
     if (const fs::path place = find_in_trash(*this, run); !place.empty())
         throw usage_error("{}: already there; restore or remove it first", place.string());
     note_trashed(directory);  // before the rename, so that what lies in the trash always says since when
-    for (const fs::path& trash : trash_folders(*this)) {
+    for (const fs::path& trash : trash_folders(folder_)) {
         make_directories(trash);
         if (rename_on_one_disk(directory.folder(), trash / run)) return sync_directory(runs_folder());
     }
@@ -135,7 +135,7 @@ std::string Project::restore(std::string_view name) const {
 
 std::vector<TrashedRun> Project::trashed() const {
     std::vector<TrashedRun> runs;
-    for (const fs::path& folder : trash_folders(*this)) {
+    for (const fs::path& folder : trash_folders(folder_)) {
         for (const fs::path& entry : entries_of(folder)) {
             if (entry.filename().string().starts_with('.')) continue;
             try {

@@ -88,4 +88,9 @@ QString elidedName(const QString& name, const QFontMetricsF& metrics, double roo
     return isolated(metrics.elidedText(front, Qt::ElideRight, left)) + isolated(values);
 }
 
+QString nameInWords(const QString& name, const QFontMetrics& metrics) {
+    constexpr int most = 24;  // letters
+    return elidedName(name, metrics, most * metrics.averageCharWidth());
+}
+
 }  // namespace faceter::desktop

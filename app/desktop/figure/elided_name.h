@@ -1,5 +1,5 @@
 #pragma once
-#include <QFontMetricsF>
+#include <QFontMetrics>
 #include <QString>
 
 namespace faceter::desktop {
@@ -9,6 +9,9 @@ namespace faceter::desktop {
 /// The same of a comparison's "IC training.learning_rate=2e-5". How many seeds there are, " (n = 3)" at the end, gives way before what
 /// stands in front of the point would be gone; in the narrowest room the values stand without keys, "2e-5,16".
 QString elidedName(const QString& name, const QFontMetricsF& metrics, double room);
+
+/// A name within a sentence, a title or a line of a panel.
+QString nameInWords(const QString& name, const QFontMetrics& metrics);
 
 /// Within signs that keep what stands beside a name of Arabic or Hebrew where it is: a count or an interval behind it is read from the
 /// left. Each part of "variant · point" and what is in brackets at the end by itself; other names stay as they are.

@@ -14,7 +14,7 @@
 namespace faceter::desktop {
 namespace {
 
-constexpr int cardHeight = 268, mostFigure = 2 * cardHeight, twoColumns = 640, mostOfName = 24;  // letters of a name in a title
+constexpr int cardHeight = 268, mostFigure = 2 * cardHeight, twoColumns = 640;
 constexpr int roundWins = 6;  // lines: title, rule and margins of the card of wins, which is as high as a sweep has groups
 
 QWidget* card(QLayout* content) {
@@ -147,8 +147,7 @@ void CompareCards::fillWins() {
     }
     if (!m_view->baseline) return;
     const QString baseline = qs(m_comparison->groups[*m_view->baseline].name);
-    const QFontMetrics metrics(m_winsTitle->font());
-    m_winsTitle->setText(tr("Wins – ties – losses against %1").arg(elidedName(baseline, metrics, mostOfName * metrics.averageCharWidth())));
+    m_winsTitle->setText(tr("Wins – ties – losses against %1").arg(nameInWords(baseline, QFontMetrics(m_winsTitle->font()))));
     m_winsTitle->setToolTip(baseline.toHtmlEscaped());
     int line = 0;
     for (std::size_t i = 0; i < m_view->gains.size(); ++i) {

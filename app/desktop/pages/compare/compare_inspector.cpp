@@ -11,7 +11,6 @@ namespace faceter::desktop {
 namespace {
 
 constexpr std::size_t mostSettings = 40, mostNotes = 12;
-constexpr int mostOfName = 24;  // letters of it in a line of the panel
 
 /// "off → on" against the baseline; the others' values where they are not all alike.
 QString valuesText(const SettingDifference& setting, std::size_t baseline) {
@@ -69,8 +68,7 @@ void CompareInspector::addTest(const Comparison& comparison, const ComparisonVie
     for (std::size_t i = 0; i < view.gains.size(); ++i) {
         if (i == *view.baseline) continue;
         const TestOutcome& outcome = view.gains[i].outcome;
-        const QString whole = qs(comparison.groups[i].name),
-                      name = elidedName(whole, fontMetrics(), mostOfName * fontMetrics().averageCharWidth());
+        const QString whole = qs(comparison.groups[i].name), name = nameInWords(whole, fontMetrics());
         const std::string says =
             outcome.has_p() ? fmt::format("mean {}, p = {:.3g}, adjusted {:.3g}, n = {}{}", gainText(outcome), outcome.p,
                                           outcome.p_adjusted, outcome.n, outcome.n < 5 ? " (few: hardly any difference can be seen)" : "")

@@ -12,14 +12,12 @@
 namespace faceter::desktop {
 namespace {
 
-constexpr int mostOfName = 24;  // letters of it in a line of the panel
-
 /// The sentences with the runs' names cut to the panel's width, the longest first: a name may stand in another.
 QString fitted(QString text, const FacetsPicture& picture, const QFontMetrics& metrics) {
     QStringList names;
     for (const SimilarityGroup& group : picture.groups) names << qs(group.name);
     std::stable_sort(names.begin(), names.end(), [](const QString& a, const QString& b) { return a.size() > b.size(); });
-    for (const QString& name : names) text.replace(name, elidedName(name, metrics, mostOfName * metrics.averageCharWidth()));
+    for (const QString& name : names) text.replace(name, nameInWords(name, metrics));
     return text;
 }
 
