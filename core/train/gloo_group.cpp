@@ -211,7 +211,10 @@ class GlooGroup final : public ProcessGroup {
         }
         ~UnderWay() override { group.under_way_.erase(this); }
         at::Tensor wait() override {
-            group.guarded(place, patience, [this] { work->wait(); });
+            group.guarded(place, patience, [this] {
+                if (patience == Patience::work && group.rank_ != 0 && result.is_cpu()) group.wait_for_rank_0(*work);
+                work->wait();
+            });
             work.reset();
             return result;
         }
@@ -221,6 +224,27 @@ class GlooGroup final : public ProcessGroup {
         at::Tensor result;
         c10::intrusive_ptr<c10d::Work> work;  // keeps the operands, and the connections open
     };
+
+    /// While rank 0 evaluates or writes, its store answers all the same. A machine that is off, or a cable that is out, tells nobody, and
+    /// the time limit of such work is a day: where there is no answer within a step's time, rank 0 is lost.
+    void wait_for_rank_0(c10d::Work& work) {
+        while (true) {
+            try {
+                work.wait(milliseconds(timeouts_.step_s));
+                return;
+            } catch (const std::exception&) {
+                if (work.isCompleted()) return;
+            }
+            std::packaged_task<bool()> task([store = store_] { return store->check({"alive/0"}); });
+            std::future<bool> answer = task.get_future();
+            std::thread(std::move(task)).detach();  // as in inquire()
+            if (answer.wait_for(milliseconds(timeouts_.step_s)) != std::future_status::ready) {
+                rank_0_is_silent_ = true;
+                throw std::runtime_error(fmt::format("no answer from it within {} s", timeouts_.step_s));
+            }
+            answer.get();
+        }
+    }
 
     template <typename Start>
     std::unique_ptr<UnderWay> begin(const char* what, Patience patience, const at::Tensor& result, Start start) {
@@ -236,10 +260,14 @@ class GlooGroup final : public ProcessGroup {
         return begin("all-reduce", patience, values, [&] { return backend_of(values).allreduce(tensors, options); });
     }
 
-    /// Closes the connections that the others wait on.
+    /// Closes the connections that the others wait on. With a silent rank 0 they are left to the process's end: Gloo's thread would hold
+    /// this one until the collective's own limit, a day.
     void close() {
         for (UnderWay* one : under_way_) one->work.reset();
-        gloo_.reset();
+        if (rank_0_is_silent_)
+            (void)gloo_.release();
+        else
+            gloo_.reset();
     }
 
     template <typename Act>
@@ -321,6 +349,7 @@ class GlooGroup final : public ProcessGroup {
     c10::intrusive_ptr<c10d::Backend> nccl_;
     std::set<UnderWay*> under_way_;
     std::int64_t count_ = 0;
+    bool rank_0_is_silent_ = false;
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <QThread>
 #include <csignal>
 
 #include "common/error.h"
@@ -53,6 +54,7 @@ class AsMember : public QObject {
     void works() {
         const std::string job = qgetenv("FACETER_TEST_JOB").toStdString();
         if (job.empty()) QSKIP("started by the tests of test_process_group");
+        if (job.starts_with("work")) return waits_for_work(job);
         const auto group = join_gloo_group(Rendezvous::from_environment(), {30, job == "hangs" ? 4.0 : 30.0, 30});
         job == "collects" ? collects(*group) : job == "sends rows" ? sends_rows(*group) : leaves(*group, job);
     }
@@ -99,6 +101,17 @@ class AsMember : public QObject {
         QVERIFY(at::equal(all.first, rows.first) && at::equal(all.second, rows.second));
         QVERIFY(all.first[5][0].item<float>() < all.first[7][0].item<float>() &&
                 all.first[2'000'000][0].item<float>() < all.first[7][0].item<float>());
+    }
+
+    /// Rank 0 is at work for longer than a step may take, or its machine stands still meanwhile.
+    static void waits_for_work(const std::string& job) {
+        const auto group = join_gloo_group(Rendezvous::from_environment(), {30, 2, 86400});
+        at::Tensor one = at::ones({1});
+        group->all_reduce_sum(one);
+        if (group->rank() == 0 && job == "work stands still") ::raise(SIGSTOP);
+        if (group->rank() == 0) QThread::sleep(5);
+        if (group->rank() == 0 || job == "work") return group->barrier();
+        EXPECT_ERROR(group->barrier(), std::string("rank 0 of 2 is gone without a word"), std::string("no answer from it within 2 s"));
     }
 
     /// The last rank goes in the way that the job says; the others name it.
@@ -292,6 +305,19 @@ class TestProcessGroup : public QObject {
         for (const int rank : {0, 1}) {
             const int code = ranks.finish(rank);
             QVERIFY2(code == 0, ranks.output(rank).c_str());
+        }
+    }
+
+    /// No packet says that a machine is off or a cable out, and evaluation and checkpoints may take a day.
+    void others_wait_for_the_work_of_a_rank_that_is_there() {
+        for (const char* job : {"work", "work stands still"}) {
+            Ranks ranks(2, "as_member",
+                        {{"FACETER_TEST_JOB", job},
+                         {"FACETER_RENDEZVOUS", ""},
+                         {"MASTER_ADDR", "127.0.0.1"},
+                         {"MASTER_PORT", QString::number(free_port())}});
+            const int code = ranks.finish(1);
+            QVERIFY2(code == 0, ranks.output(1).c_str());
         }
     }
 
