@@ -16,12 +16,12 @@ QString initials(const QString& key) {
 struct Parts {
     QString front;   ///< "IC · "
     QString values;  ///< "lr=2e-5,bs=16"; empty: there is no point
-    QString tail;    ///< " (n = 3)"
+    QString tail;    ///< " (n = 3)", " (baseline)"
 };
 
-Parts with_short_keys(const QString& name) {
+Parts shortKeyed(const QString& name) {
     // Behind a dot values may hold spaces; behind a space, as comparisons name groups, a point is one word.
-    static const QRegularExpression point(QStringLiteral("(?:^| · )([a-z][\\w.]*=[^=]*(?:,[a-z][\\w.]*=[^=]*)*)( \\(n = \\d+\\))?$")),
+    static const QRegularExpression point(QStringLiteral("(?:^| · )([a-z][\\w.]*=[^=]*(?:,[a-z][\\w.]*=[^=]*)*)( \\((?:n = \\d+|baseline)\\))?$")),
         word(QStringLiteral("^[^=]* ([a-z][\\w.]*=[^=\\s]*(?:,[a-z][\\w.]*=[^=\\s]*)*)( \\([^()]*\\))?$")),
         key(QStringLiteral("([a-z][\\w.]*)="));
     const bool isDotted = point.match(name).hasMatch();
@@ -76,7 +76,7 @@ QString isolated(const QString& name) {
 
 QString elidedName(const QString& name, const QFontMetricsF& metrics, double room) {
     if (metrics.horizontalAdvance(name) <= room) return isolated(name);
-    const auto [front, values, tail] = with_short_keys(name);
+    const auto [front, values, tail] = shortKeyed(name);
     if (values.isEmpty()) return isolated(metrics.elidedText(name, Qt::ElideMiddle, room));
     const auto width = [&metrics](const QString& text) { return metrics.horizontalAdvance(text); };
     const double left = room - width(values), leftOfTail = left - width(tail);
@@ -86,6 +86,11 @@ QString elidedName(const QString& name, const QFontMetricsF& metrics, double roo
     if (width(front) <= left) return isolated(front) + isolated(values);
     if (left < width(QStringLiteral("M…"))) return isolated(bareValues(front, values, metrics, room));
     return isolated(metrics.elidedText(front, Qt::ElideRight, left)) + isolated(values);
+}
+
+QString withShortKeys(const QString& name) {
+    const auto [front, values, tail] = shortKeyed(name);
+    return isolated(front) + isolated(values) + tail;
 }
 
 QString nameInWords(const QString& name, const QFontMetrics& metrics) {

@@ -6,9 +6,12 @@ namespace faceter::desktop {
 
 /// A run's or group's name in so much room (pixels). Points of a sweep differ in their values, so their keys give way first, to the
 /// first letters of their words ("IC · learning_rate=2e-5,batch_size=16" to "IC · lr=2e-5,bs=16"), then what stands in front of them.
-/// The same of a comparison's "IC training.learning_rate=2e-5". How many seeds there are, " (n = 3)" at the end, gives way before what
-/// stands in front of the point would be gone; in the narrowest room the values stand without keys, "2e-5,16".
+/// The same of a comparison's "IC training.learning_rate=2e-5". How many seeds there are, " (n = 3)" at the end, or " (baseline)", gives
+/// way before what stands in front of the point would be gone; in the narrowest room the values stand without keys, "2e-5,16".
 QString elidedName(const QString& name, const QFontMetricsF& metrics, double room);
+
+/// The whole name with its keys' first letters, for where it may take several lines.
+QString withShortKeys(const QString& name);
 
 /// A name within a sentence, a title or a line of a panel.
 QString nameInWords(const QString& name, const QFontMetrics& metrics);

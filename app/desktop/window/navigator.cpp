@@ -204,10 +204,10 @@ void Navigator::fillRuns() {
 
 /// With its runs below it where there are several; open where the search means one of them alone.
 void Navigator::addGroup(QTreeWidgetItem* section, const RunGroupRef& group, const QString& wanted) {
-    QTreeWidgetItem* item = addItem(section, isolated(group.label) + howMany(group), groupKind, group.key, false);
+    QTreeWidgetItem* item = addItem(section, withShortKeys(group.label) + howMany(group), groupKind, group.key, false);
     item->setIcon(0, dotIcon(group.colour));
     item->setCheckState(0, m_workspace.isShown(group.key) ? Qt::Checked : Qt::Unchecked);
-    item->setToolTip(0, tr("Ticked runs are shown on Curves, Compare, Facets and Results"));
+    item->setToolTip(0, tr("%1: ticked runs are shown on Curves, Compare, Facets and Results").arg(group.label.toHtmlEscaped()));
     if (group.runs.size() < 2) return;
     const bool ofName = wanted.isEmpty() || group.label.contains(wanted, Qt::CaseInsensitive);
     item->setChildIndicatorPolicy(QTreeWidgetItem::ShowIndicator);

@@ -24,6 +24,15 @@ class TestElidedName : public QObject {
         QCOMPARE(in_room_of(shown, QStringLiteral("IC · learning_rate=2e-5,batch_size=16")), shown);
         QCOMPARE(in_room_of(shown, QStringLiteral("IC · training.learning_rate=2e-5,training.batch_size=16")), shown);
     }
+    void where_lines_break_a_whole_name_stands_with_short_keys() {
+        QCOMPARE(withShortKeys(QStringLiteral("IC · training.learning_rate=2e-5,training.batch_size=16 (n = 3)")),
+                 QStringLiteral("IC · lr=2e-5,bs=16 (n = 3)"));
+        QCOMPARE(withShortKeys(QStringLiteral("a mixture")), QStringLiteral("a mixture"));
+    }
+    void that_it_is_the_baseline_gives_way_before_the_variant() {
+        const QString shown = QStringLiteral("IC · lr=2e-5,bs=16");
+        QCOMPARE(in_room_of(shown, QStringLiteral("IC · learning_rate=2e-5,batch_size=16 (baseline)")), shown);
+    }
     void what_stands_before_the_point_gives_way_next() {
         const QString shown = QStringLiteral("a mixtur… lr=2e-5,bs=16");
         const QString cut = in_room_of(shown, QStringLiteral("a mixture of very many experts · learning_rate=2e-5,batch_size=16"));

@@ -15,6 +15,7 @@ namespace faceter::desktop {
 namespace {
 
 constexpr int cardHeight = 268, mostFigure = 2 * cardHeight, twoColumns = 640;
+constexpr std::size_t mostBeside = 6;  // groups whose gains are told apart in half the width
 constexpr int roundWins = 6;  // lines: title, rule and margins of the card of wins, which is as high as a sweep has groups
 
 QWidget* card(QLayout* content) {
@@ -106,11 +107,19 @@ QWidget* CompareCards::makeSetCard() {
     return card(layout);
 }
 
+/// The gains of a sweep's many points take the width of both columns.
 void CompareCards::arrange() {
     const int columns = width() >= twoColumns ? 2 : 1;
-    if (columns == m_columns) return;
+    const bool isGainWide = columns == 2 && m_view && m_view->gains.size() > mostBeside;
+    if (columns == m_columns && isGainWide == m_isGainWide) return;
     m_columns = columns;
-    for (int i = 0; i < m_cards.size(); ++i) m_layout->addWidget(m_cards[i], i / columns, i % columns, Qt::AlignTop);
+    m_isGainWide = isGainWide;
+    for (QWidget* card : m_cards) m_layout->removeWidget(card);
+    for (int i = 0, place = 0; i < m_cards.size(); ++i) {
+        const int span = isGainWide && i == 0 ? 2 : 1;
+        m_layout->addWidget(m_cards[i], place / columns, place % columns, 1, span, Qt::AlignTop);
+        place += span;
+    }
     for (int column = 0; column < 2; ++column) m_layout->setColumnStretch(column, column < columns ? 1 : 0);
 }
 
@@ -124,6 +133,7 @@ void CompareCards::show(std::shared_ptr<const Comparison> comparison, std::share
     m_comparison = std::move(comparison);
     m_view = std::move(view);
     m_colours = colours;
+    arrange();
     m_gain->setFigure(gainFigure(*m_comparison, *m_view, m_colours));
     fillWins();
     fillPairs();

@@ -57,6 +57,7 @@ class CompareCards : public QWidget {
     QComboBox* m_b;
     QList<QWidget*> m_cards;
     int m_columns = 0;
+    bool m_isGainWide = false;
 };
 
 }  // namespace faceter::desktop

@@ -47,8 +47,8 @@ QComboBox* FacetsBar::makeBox(const char* name, const QString& accessible, int w
 FacetsBar::FacetsBar(QWidget* parent)
     : QWidget(parent),
       m_actions(new QWidget),
-      m_baseline(makeBox("facetsBaseline", tr("Baseline: the runs that the others are compared with"), 184)),
-      m_second(makeBox("facetsSecond", tr("The runs that are compared with the baseline"), 160)),
+      m_baseline(makeBox("facetsBaseline", tr("Baseline: the runs that the others are compared with"), 230)),
+      m_second(makeBox("facetsSecond", tr("The runs that are compared with the baseline"), 210)),
       m_texts(makeBox("facetsTexts", tr("The texts that the analysis embedded"), 230)),
       m_test(makeBox("facetsTest", tr("The test behind p and stars"), 190)),
       m_view(makeBox("facetsView", tr("View"), 170)),

@@ -7,6 +7,7 @@
 
 #include "figure/format.h"
 #include "pages/facets/density_card.h"
+#include "pages/facets/names_in_words.h"
 #include "project/runs_snapshot.h"
 #include "widgets/data_table.h"
 #include "widgets/labels.h"
@@ -90,8 +91,10 @@ void PairsView::setTest(const FacetsPicture& picture, SimilarityTestKind kind) {
 void PairsView::fillTable(const FacetsPicture& picture, SimilarityTestKind kind) {
     const bool compared = !picture.comparisons.empty();
     if (picture.groups.empty()) return;
-    const Table table = compared ? similarity_summary(picture.comparisons, kind)
-                                 : similarity_means(picture.groups.front().name, picture.groups.front().set);
+    Table table = compared ? similarity_summary(picture.comparisons, kind)
+                           : similarity_means(picture.groups.front().name, picture.groups.front().set);
+    for (Column& column : table.columns)
+        column.name = namesInWords(qs(column.name), picture, m_table->horizontalHeader()->fontMetrics()).toStdString();
     m_model->setTable(table);
     QVector<int> colours(static_cast<qsizetype>(table.columns.size()), -1);
     const qsizetype first = picture.comparisons.size() > 1 ? 2 : 1;  // of the columns of means

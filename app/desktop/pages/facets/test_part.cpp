@@ -3,26 +3,12 @@
 #include <QLabel>
 #include <QPushButton>
 #include <QVBoxLayout>
-#include <algorithm>
 
-#include "figure/elided_name.h"
+#include "pages/facets/names_in_words.h"
 #include "project/runs_snapshot.h"
 #include "widgets/labels.h"
 
 namespace faceter::desktop {
-namespace {
-
-/// The sentences with the runs' names cut to the panel's width, the longest first: a name may stand in another.
-QString fitted(QString text, const FacetsPicture& picture, const QFontMetrics& metrics) {
-    QStringList names;
-    for (const SimilarityGroup& group : picture.groups) names << qs(group.name);
-    std::stable_sort(names.begin(), names.end(), [](const QString& a, const QString& b) { return a.size() > b.size(); });
-    for (const QString& name : names) text.replace(name, nameInWords(name, metrics));
-    return text;
-}
-
-}  // namespace
-
 TestPart::TestPart(QWidget* parent) : QWidget(parent), m_words(plainLabel()), m_notes(secondaryLabel()), m_switch(new QPushButton) {
     setObjectName(QStringLiteral("facetsTestPart"));
     auto* layout = new QVBoxLayout(this);
@@ -53,7 +39,7 @@ void TestPart::setPicture(const FacetsPicture& picture, SimilarityTestKind kind)
         words << tr("One run is shown: nothing to test against. Choose a second one.");
     for (const auto& [label, text] :
          {std::pair{m_words, words.join(QStringLiteral("\n\n"))}, std::pair{m_notes, notes.join(QLatin1Char('\n'))}}) {
-        label->setText(fitted(text, picture, label->fontMetrics()));
+        label->setText(namesInWords(text, picture, label->fontMetrics()));
         label->setToolTip(label->text() == text ? QString() : text.toHtmlEscaped());
     }
     m_notes->setVisible(!notes.isEmpty());
