@@ -12,7 +12,7 @@ namespace faceter::desktop {
 namespace {
 
 constexpr double swatchRoom = 20, leastRow = 16, pad = 6, widestName = 150, leastName = 24, usualName = 64, mostLegend = 0.6,
-                 mostAbove = 0.4, leastAxes = 100, widestPoint = 160;
+                 wideLegend = 0.35, mostAbove = 0.4, leastAxes = 100, widestPoint = 160;
 constexpr int mostDirect = 3, mostMeanRows = 6;
 
 QString meanText(double mean) { return printedNumber(mean, std::abs(mean) < 10 ? 2 : 1); }
@@ -79,8 +79,10 @@ double SeriesLabels::roomForName() const {
     double value = 0;
     for (int s = 0; s < std::min(m_plot->seriesCount(), 200); ++s)
         value = std::max(value, metrics().horizontalAdvance(valueIn(m_plot->seriesName(s).left(300))));
-    const double most = mostLegend * m_plot->viewport().width() - swatchRoom - 2 * pad;
-    return value > 0 ? std::max(widestName, std::min(usualName + value, most)) : widestName;
+    if (value <= 0) return widestName;
+    const double width = m_plot->viewport().width(), most = mostLegend * width - swatchRoom - 2 * pad;
+    const double name = usualName + value <= wideLegend * width ? std::min(widestName, wideLegend * width - value) : usualName;
+    return std::max(widestName, std::min(name + value, most));
 }
 
 double SeriesLabels::nameWidth() const {

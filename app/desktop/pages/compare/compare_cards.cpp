@@ -16,7 +16,7 @@ namespace {
 
 constexpr int cardHeight = 268, mostFigure = 2 * cardHeight, twoColumns = 640;
 constexpr std::size_t mostBeside = 6;  // groups whose gains are told apart in half the width
-constexpr int roundWins = 6;  // lines: title, rule and margins of the card of wins, which is as high as a sweep has groups
+constexpr int roundWins = 6;           // lines: title, rule and margins of the card of wins, which is as high as a sweep has groups
 
 QWidget* card(QLayout* content) {
     auto* frame = new QFrame;

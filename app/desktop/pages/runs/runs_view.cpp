@@ -28,9 +28,9 @@ constexpr int most_width = 300, most_name_width = 220, most_settings_width = 150
 int leastWidth(RunColumn::Kind kind, int wanted, int head) {
     switch (kind) {
         case RunColumn::Kind::name:
-            return std::min(wanted, 190);  // a sweep's points differ at their names' ends
+            return std::min(wanted, 180);  // a sweep's points differ at their names' ends
         case RunColumn::Kind::time:
-            return std::min(wanted, 120);
+            return std::min(wanted, 96);
         case RunColumn::Kind::key_settings:
         case RunColumn::Kind::point:
         case RunColumn::Kind::tags:
