@@ -159,17 +159,6 @@ std::string loading(const ExportedFolder& folder) {
     return "sentence-transformers:\n\n    model = SentenceTransformer(FOLDER)\n" + encode + "\nFaceter:\n\n" + serve;
 }
 
-/// "org/name" of a model in the hub's cache (models--org--name/snapshots/COMMIT); empty where the folder is none: a name of that form may be
-/// anybody's folder.
-std::string hub_id(const fs::path& folder) {
-    constexpr std::string_view prefix = "models--", between = "--";
-    if (folder.parent_path().filename() != "snapshots") return "";
-    const std::string name = folder.parent_path().parent_path().filename().string();
-    const std::size_t end = name.find(between, prefix.size());
-    if (!name.starts_with(prefix) || end == std::string::npos) return "";
-    return name.substr(prefix.size(), end - prefix.size()) + "/" + name.substr(end + between.size());
-}
-
 std::string front_matter(const ExportedFolder& folder, const std::string& licence) {
     std::string text = "---\n";
     if (!licence.empty()) text += fmt::format("license: {}\n", licence);
@@ -180,6 +169,15 @@ std::string front_matter(const ExportedFolder& folder, const std::string& licenc
 }
 
 }  // namespace
+
+std::string hub_id(const fs::path& folder) {
+    constexpr std::string_view prefix = "models--", between = "--";
+    if (folder.parent_path().filename() != "snapshots") return "";
+    const std::string name = folder.parent_path().parent_path().filename().string();
+    const std::size_t end = name.find(between, prefix.size());
+    if (!name.starts_with(prefix) || end == std::string::npos) return "";
+    return name.substr(prefix.size(), end - prefix.size()) + "/" + name.substr(end + between.size());
+}
 
 std::string licence_of(const fs::path& folder) {
     std::error_code error;
