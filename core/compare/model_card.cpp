@@ -122,8 +122,9 @@ std::string peft_loading(const ExportedFolder& folder, const std::string& encode
         "    model[0].model = PeftModel.from_pretrained(model[0].model, FOLDER + \"/ADAPTER\")\n" +
         encode + "\n";
     text +=
-        "adapter_config.json of each names the base by where it was written (`base_model_name_or_path`), which AutoPeftModel and "
-        "PeftModel's own tools read. Where this folder was moved, load it as above, or write the new place of `base` there.\n\n";
+        "adapter_config.json of each names the base by where it was written (`base_model_name_or_path`), which alone "
+        "AutoPeftModelForFeatureExtraction reads. Where this folder was moved, load it as above, or write the new place of `base` "
+        "there.\n\n";
     for (const auto& [adapter, prompts] : folder.adapters)
         text +=
             fmt::format("- {}: {}\n", code(adapter), prompts.empty() ? "the run's router chose its texts" : "texts of " + code(prompts));
