@@ -125,6 +125,20 @@ class TestServeClients : public QObject {
         QVERIFY2(answer.status == 200, answer.body.c_str());
         QVERIFY(server.metric("faceter_batches_total") >= 10);
     }
+    /// As "$KEY_FILE" of a shell that has none: a server without a key is not what was asked for.
+    void an_empty_word_for_the_file_of_the_key_starts_no_server() {
+        const ChildResult result =
+            run_child({FACETER_BINARY_DIR "/bin/faceter-worker", "serve", tiny_model(), "--port", "0", "--api-key-file", ""},
+                      std::chrono::seconds(20), 1 << 20);
+        QCOMPARE(result.exit_code, 2);
+        QVERIFY2(result.last_lines.find("--api-key-file: an empty word was given") != std::string::npos, result.last_lines.c_str());
+    }
+    void a_model_with_a_colon_and_no_prompt_behind_it_is_not_served_without_one() {
+        const HttpAnswer answer = server_->embeddings({{"model", "bert:"}, {"input", "a cat"}});
+        QCOMPARE(answer.status, 404);
+        QVERIFY2(answer.body.find("no prompt behind the ':' of 'bert:'") != std::string::npos, answer.body.c_str());
+        QCOMPARE(server_->embeddings({{"model", "bert"}, {"input", "a cat"}}).status, 200);
+    }
     void a_transfer_coding_that_is_not_undone_is_refused() {
         HttpClient client(server_->port);
         client.send("POST /embed HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: gzip, chunked\r\n\r\n2\r\n\x1f\x8b\r\n0\r\n\r\n");
