@@ -11,6 +11,7 @@
 #include "common/printable.h"
 #include "common/progress.h"
 #include "common/strings.h"
+#include "compare/model_card.h"
 #include "compare/mteb_results.h"
 #include "data/sources.h"
 #include "eval/form_scores.h"
@@ -20,6 +21,7 @@
 #include "figure/table_export.h"
 #include "named_model.h"
 #include "release_prompts.h"
+#include "start_folder.h"
 #include "stats/descriptive.h"
 
 namespace faceter::worker {
@@ -158,6 +160,14 @@ void warn_of_other_scores(const fs::path& file, const Json& fresh) {
         file.string());
 }
 
+/// Whether the model has an instruction for any text.
+bool uses_instructions(const EmbeddingModel& model) {
+    const auto has_instruction = [](const auto& route) { return !route.second.instruction.empty(); };
+    const auto is_prompt = [](const auto& prompt) { return !prompt.second.empty(); };
+    return std::any_of(model.routes.begin(), model.routes.end(), has_instruction) ||
+           std::any_of(model.folder.prompts.begin(), model.folder.prompts.end(), is_prompt);
+}
+
 /// MTEB's layout: DIR/<model>/<revision>/<task>.json and model_meta.json.
 void write_mteb_file(const EvaluateCommand& options, const OpenedModel& opened, const EvaluationResult& result, double seconds) {
     const EmbeddingModel& own = *opened.model;
@@ -171,8 +181,8 @@ void write_mteb_file(const EvaluateCommand& options, const OpenedModel& opened, 
                               own.dim(),
                               static_cast<std::int64_t>(own.max_length),
                               std::string(similarity_name(own.folder.similarity)),
-                              !own.routes.empty() || !own.folder.prompts.empty(),
-                              opened.run ? json_or<std::string>(opened.run->info().settings, "model", "", "settings") : ""};
+                              uses_instructions(own),
+                              opened.run ? hub_id(first_start(opened.run->folder())) : ""};
     write_file_atomic(folder / "model_meta.json", mteb_model_meta(described).dump(2) + "\n");
     const Json json = result.to_json(), fresh = mteb_result(json, seconds);
     const fs::path file = folder / mteb_file_name(json);
@@ -189,6 +199,22 @@ void refuse_one_mteb_file(const std::vector<Json>& entries) {
             throw usage_error("{} and {} are one data set to the mteb package, {}; score one of them with --mteb-results",
                               faceter::quoted(at->second), faceter::quoted(entry.at("name").get<std::string>()), at->first);
     }
+}
+
+/// Files of other tasks are no harm to us; the package's loader stops at the first of them, and gives no model's results then.
+void note_tasks_unknown_to_mteb(const std::vector<Json>& entries) {
+    std::vector<std::string> unknown;
+    for (const Json& entry : entries) {
+        const auto name = entry.at("name").get<std::string>();
+        const SuiteSet* set = set_by_name(name);
+        if (!set || set->mteb.empty()) unknown.push_back(faceter::quoted(name));
+    }
+    if (!unknown.empty())
+        say(stderr,
+            "note: no suite knows {} as a task of the mteb package; where that has no task of the name either, its "
+            "ResultCache.load_results(validate_and_filter=True) stops with a KeyError: leave that out there, or write such results to "
+            "another --mteb-results\n",
+            join(unknown, ", "));
 }
 
 /// Those of `entries` that were scored, in their order. Where a later one failed or was stopped, what was computed before is printed all
@@ -219,6 +245,7 @@ int evaluate(const EvaluateCommand& options) {
     const std::vector<Json> entries = entries_of(options, !opened.model->tasks.empty());
     if (!options.mteb_results.empty()) {
         refuse_one_mteb_file(entries);
+        note_tasks_unknown_to_mteb(entries);
         make_directories(options.mteb_results);  // where it cannot be is said now, not after an hour
     }
     SetsToScore sets(entries, options.suite.empty());
@@ -297,7 +324,9 @@ void add_evaluate(CLI::App& app, int& exit_code) {
         ->add_option("--cache", options->cache_mib,
                      "Keep embeddings in the cache folder, at most so many MiB, and use those that are there")
         ->check(CLI::Range(1, 1 << 24));
-    command->add_option("--mteb-results", options->mteb_results, "Write each result as a file of the mteb package under this folder");
+    command
+        ->add_option("--mteb-results", options->mteb_results, "Write each result as a file of the mteb package under this folder")
+        ->check([](const std::string& folder) { return std::string(folder.empty() ? "an empty word was given; name a folder" : ""); });
     command->add_option("--model-name", options->model_name, "The model's name there, as org/name; default: of --model")
         ->needs("--mteb-results");
     command->add_flag("--json", options->json, "Print JSON");

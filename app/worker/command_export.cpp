@@ -299,12 +299,21 @@ class Export {
                       near ? fmt::format("did you mean '{}'? ", *near) : "", project);
 }
 
+/// Its final model would be replaced, by another run's or in another form, and its record is not made for what lies beside it.
+void refuse_place_of_a_run(const fs::path& out) {
+    const fs::path whole = absolute_path(out / "").parent_path();
+    std::error_code ignored;
+    if (fs::exists(whole / "run.json", ignored) || (whole.filename() == "model" && fs::exists(whole.parent_path() / "run.json", ignored)))
+        throw usage_error("{}: is the place of a run and its own model; give another folder", out.string());
+}
+
 int export_run(const ExportCommand& options) {
     const auto run = find_run(options.run, options.project);
     if (!run) refuse_unknown(options);
     const fs::path out = options.folder;
     if (out.empty() || (fs::exists(out) && !fs::is_directory(out)))
         throw usage_error("{}: is no folder; name one that is to be written", faceter::quoted(options.folder));
+    refuse_place_of_a_run(out);
     if (fs::exists(out) && !StagedFolder::is_empty(out) && !options.force)
         throw usage_error("{}: is not empty; give another folder, or --force", out.string());
     if (options.to == "peft" && !options.task.empty()) throw usage_error("--to peft writes the adapters of all tasks; leave out --task");

@@ -67,6 +67,22 @@ void collect(const fs::path& place, const fs::path& staged, std::vector<fs::path
     }
 }
 
+/// A folder for each route goes below `place`: a model in it, of another run, would go on being the one that is read by its name.
+void require_no_model_above(const fs::path& place, const fs::path& staged) {
+    if (!fs::is_directory(place)) return;
+    const auto run_of = [](const fs::path& folder) {
+        const Json source = source_of(folder);
+        return source.is_object() ? json_or<Json>(source, "run", Json(), record_name) : Json();
+    };
+    for (const fs::directory_entry& part : fs::directory_iterator(staged))
+        if (part.is_directory() && fs::exists(part.path() / record_name) && run_of(part.path()) == run_of(place)) return;
+    if (fs::exists(place / "config.json"))
+        throw usage_error(
+            "{}: holds another model, which would be read where this folder is named, beside the folders of this export; remove its "
+            "files, or give another folder. Nothing was written",
+            place.string());
+}
+
 void require_none_in(const fs::path& place, const fs::path& staged) {
     if (!fs::is_directory(place) || source_of(place) == source_of(staged)) return;
     std::vector<fs::path> files;
@@ -84,7 +100,7 @@ void require_none_in(const fs::path& place, const fs::path& staged) {
 }  // namespace
 
 void require_no_leftovers(const fs::path& place, const fs::path& staged) {
-    if (fs::exists(staged / record_name)) require_none_in(place, staged);
+    fs::exists(staged / record_name) ? require_none_in(place, staged) : require_no_model_above(place, staged);
     for (const fs::directory_entry& entry : fs::directory_iterator(staged))
         if (entry.is_directory() && fs::exists(entry.path() / record_name)) require_none_in(place / entry.path().filename(), entry.path());
 }

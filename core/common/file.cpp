@@ -251,7 +251,10 @@ fs::path cache_directory() {
     throw failure("no folder for caches: set HOME or FACETER_CACHE");
 }
 
-fs::path absolute_path(const fs::path& path) { return fs::absolute(path).lexically_normal(); }
+fs::path absolute_path(const fs::path& path) {
+    if (path.empty()) throw usage_error("an empty path was given; name a file or folder");  // "$UNSET"
+    return fs::absolute(path).lexically_normal();
+}
 
 MappedFile::MappedFile(const fs::path& path) {
     const int descriptor = open_to_read(path);

@@ -121,6 +121,10 @@ std::string peft_loading(const ExportedFolder& folder, const std::string& encode
         "    model = SentenceTransformer(FOLDER + \"/base\")\n"
         "    model[0].model = PeftModel.from_pretrained(model[0].model, FOLDER + \"/ADAPTER\")\n" +
         encode + "\n";
+    text +=
+        "adapter_config.json of each names the base by where it was written (`base_model_name_or_path`), which alone "
+        "AutoPeftModelForFeatureExtraction reads. Where this folder was moved, load it as above, or write the new place of `base` "
+        "there.\n\n";
     for (const auto& [adapter, prompts] : folder.adapters)
         text +=
             fmt::format("- {}: {}\n", code(adapter), prompts.empty() ? "the run's router chose its texts" : "texts of " + code(prompts));
@@ -156,18 +160,25 @@ std::string loading(const ExportedFolder& folder) {
     return "sentence-transformers:\n\n    model = SentenceTransformer(FOLDER)\n" + encode + "\nFaceter:\n\n" + serve;
 }
 
-std::string front_matter(const RunDirectory& run, const ExportedFolder& folder, const std::string& licence) {
+std::string front_matter(const ExportedFolder& folder, const std::string& licence) {
     std::string text = "---\n";
     if (!licence.empty()) text += fmt::format("license: {}\n", licence);
     if (folder.only_faceter.empty()) text += "library_name: sentence-transformers\npipeline_tag: sentence-similarity\n";
-    const auto start = json_or<std::string>(run.settings(), "model", "", "settings");
-    const bool of_the_hub = std::count(start.begin(), start.end(), '/') == 1 && !start.starts_with('/') && !start.starts_with('.');
-    if (of_the_hub && !fs::exists(start)) text += fmt::format("base_model: {}\n", Json(start.substr(0, start.find('@'))).dump());
+    if (const std::string id = hub_id(folder.start_model); !id.empty()) text += fmt::format("base_model: {}\n", Json(id).dump());
     return text +
            fmt::format("tags: [{}feature-extraction, faceter]\n---\n\n", folder.only_faceter.empty() ? "sentence-transformers, " : "");
 }
 
 }  // namespace
+
+std::string hub_id(const fs::path& folder) {
+    constexpr std::string_view prefix = "models--", between = "--";
+    if (folder.parent_path().filename() != "snapshots") return "";
+    const std::string name = folder.parent_path().parent_path().filename().string();
+    const std::size_t end = name.find(between, prefix.size());
+    if (!name.starts_with(prefix) || end == std::string::npos) return "";
+    return name.substr(prefix.size(), end - prefix.size()) + "/" + name.substr(end + between.size());
+}
 
 std::string licence_of(const fs::path& folder) {
     std::error_code error;
@@ -194,7 +205,7 @@ std::string model_card(const RunDirectory& run, const ExportedFolder& folder) {
     const RunInfo& info = run.info();
     const std::string licence = licence_of(folder.start_model);
     const std::string start = json_or<std::string>(run.settings(), "model", "", "settings");
-    std::string card = front_matter(run, folder, licence);
+    std::string card = front_matter(folder, licence);
     card += fmt::format("# {}\n\n", escape_markdown(info.group() + (folder.route.empty() ? "" : ", " + folder.route)));
     card += fmt::format("A text embedding model: {} on {}, seed {}, made by Faceter {} as run {}.\n\n", escape_markdown(info.method),
                         code(start_name(start)), info.seed, FACETER_VERSION, code(info.id));

@@ -22,7 +22,7 @@ struct MtebModel {
     std::int64_t num_parameters = 0, embedding_dim = 0, max_tokens = 0;
     std::string similarity = "cosine";
     bool uses_instructions = false;
-    std::string adapted_from;  ///< the start model; may be empty
+    std::string adapted_from;  ///< the start model's name on the hub; may be empty
 };
 /// model_meta.json: a ModelMeta of mteb with every member that it asks for.
 Json mteb_model_meta(const MtebModel& model);

@@ -156,26 +156,59 @@ void check_analyses(const ResolvedRun& run, const StartModel& start, const std::
     }
 }
 
+/// A model that judges or guides: `guides` a loss, which asks it for texts of all tasks at once.
+struct Teacher {
+    std::string name;
+    bool guides = false;
+};
+
 /// Of the objectives, curricula, filters and minings of a run's stages.
-std::vector<std::string> teachers_of(const Json& settings) {
-    std::vector<std::string> names;
+std::vector<Teacher> teachers_of(const Json& settings) {
+    std::vector<Teacher> teachers;
     const auto add = [&](const Json& recipe) {
-        for (const char* part : {"objective", "curriculum", "filter", "mine"})
+        for (const std::string part : {"objective", "curriculum", "filter", "mine"})
             if (recipe.contains(part) && recipe[part].is_object())
-                if (const auto name = json_or<std::string>(recipe[part], "teacher", "", part); !name.empty()) names.push_back(name);
+                if (const auto name = json_or<std::string>(recipe[part], "teacher", "", part); !name.empty())
+                    teachers.push_back({name, part == "objective"});
     };
     const Json stages = json_or<Json>(settings, "stages", Json::array(), "settings");
     for (const Json& stage : stages) add(stage);
     if (stages.empty()) add(settings);
-    return names;
+    return teachers;
 }
 
-void check_teacher(const std::string& name, const fs::path& relative_to) {
+/// What a model's description puts in front of a task's texts; empty where it does not know the task.
+std::string instruction_in(const ModelDescription& model, const std::string& task, bool query) {
+    for (const ModelDescription::TaskShape& own : model.tasks)
+        if (own.name == task) return query ? own.query.instruction : own.document.instruction;
+    return "";
+}
+
+/// Errors (settings): a run as guide that has another instruction for one task than for the next: which one is a text's is not told.
+void check_guide(const ModelFolder& folder, const Json& tasks) {
+    if (!folder.description || tasks.empty()) return;
+    const std::string first = tasks.items().begin().key();
+    for (const bool query : {true, false})
+        for (const auto& [task, settings] : tasks.items()) {
+            const std::string own = instruction_in(*folder.description, task, query),
+                              other = instruction_in(*folder.description, first, query);
+            if (own != other)
+                throw settings_error(
+                    "{}: embeds {} of task '{}' under {} and those of '{}' under {}, and a loss's guide embeds the texts of all tasks alike; "
+                    "{}: its instruction then stands in front of every text",
+                    folder.folder.string(), query ? "queries" : "documents", first, faceter::quoted(other), task, faceter::quoted(own),
+                    instead_of(folder, "name"));
+        }
+}
+
+void check_teacher(const Teacher& teacher, const Json& tasks, const fs::path& relative_to) {
+    const std::string& name = teacher.name;
     try {
         const ModelFolder folder = ModelFolder::open(resolve_named_model(name, relative_to));
         const char* gates = gates_of(folder);
         if (const char* several = gates ? gates : several_of(folder))
             throw settings_error("{}: has {}, and a teacher is one model; {}", folder.folder.string(), several, instead_of(folder, "name"));
+        if (teacher.guides) check_guide(folder, tasks);
     } catch (const Error& error) {
         throw Error(error.code(), fmt::format("teacher {}: {}", faceter::quoted(name), error.what()));
     }
@@ -195,11 +228,12 @@ void check_max_length(const Json& settings, const ModelFolder& folder, const std
 std::vector<std::string> check_start_models(const Experiment& experiment) {
     std::vector<std::string> remarks;
     std::map<std::string, StartModel> seen;
-    std::set<std::string> teachers;
+    std::set<std::pair<std::string, bool>> teachers;
     for (const ResolvedRun& run : experiment.runs()) {
         const std::string name = run.settings["model"];
-        for (const std::string& teacher : teachers_of(run.settings))
-            if (teachers.insert(teacher).second) check_teacher(teacher, absolute_path(experiment.file()).parent_path());
+        for (const Teacher& teacher : teachers_of(run.settings))
+            if (teachers.insert({teacher.name, teacher.guides}).second)
+                check_teacher(teacher, run.settings.at("tasks"), absolute_path(experiment.file()).parent_path());
         if (!seen.contains(name)) seen[name] = looked_at(name, absolute_path(experiment.file()).parent_path(), remarks);
         check_max_length(run.settings, seen[name].files, experiment.file().string());
         check_variant(run, seen[name], experiment.file().string());

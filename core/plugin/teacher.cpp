@@ -8,7 +8,8 @@
 namespace faceter {
 namespace {
 
-/// By the names in use: the folder's prompt for queries or documents, with the adapter that a release has for them.
+/// By the names in use: the folder's prompt for queries or documents, with the adapter that a release has for them; else the prompt that
+/// stands in front of every text for which none is named, as an export of one task has it.
 Route prompted_route(const EmbeddingModel& model, Role role) {
     static const std::vector<std::string> of_queries = {"query", "search_query", "retrieval.query"},
                                           of_documents = {"document", "passage", "search_document", "corpus", "retrieval.passage"};
@@ -21,7 +22,9 @@ Route prompted_route(const EmbeddingModel& model, Role role) {
         if (adapter) route.path = Path::of_adapter(static_cast<int>(*adapter));
         return route;
     }
-    return {};
+    Route route;
+    if (!model.folder.default_prompt.empty()) route.instruction = model.folder.prompt(model.folder.default_prompt);
+    return route;
 }
 
 std::unique_ptr<EmbeddingModel> opened(const std::string& name, std::size_t max_length) {

@@ -42,7 +42,7 @@ class ModelTeacher final : public Teacher {
     void let_go() override;
 
     /// The task's route, where the model has one (another run's by the task's name). Else, of a model that is not at hand or without a
-    /// task, the folder's prompt and adapter for queries or documents by the names in use, else no instruction.
+    /// task, the folder's prompt and adapter for queries or documents by the names in use, else its default prompt.
     Route route(const std::string& task, Role role) const;
     /// Embeddings of a task's texts whose dot products are the model's scores.
     TeacherEmbedder of_task(const std::string& task);

@@ -4,6 +4,8 @@
 
 #include <map>
 
+#include "common/error.h"
+#include "common/strings.h"
 #include "model/matrix.h"
 #include "plugin/run_model.h"
 #include "train/memory_forecast.h"
@@ -20,16 +22,31 @@ std::shared_ptr<const EmbeddingModel> read_once(const fs::path& folder) {
     return model;
 }
 
+Route common_route(const ModelTeacher& teacher, const std::string& name, const std::vector<Task>& tasks, Role role) {
+    if (tasks.empty()) return teacher.route("", role);
+    const Route first = teacher.route(tasks.front().name, role);
+    for (const Task& task : tasks)
+        if (const Route own = teacher.route(task.name, role); own.instruction != first.instruction || own.path != first.path)
+            throw settings_error(
+                "teacher {}: it embeds texts of task '{}' otherwise than those of '{}', and a loss's guide embeds the texts of all tasks "
+                "alike; export one of its tasks (faceter export RUN DIR --task TASK) and name that: its instruction then stands in front "
+                "of every text",
+                faceter::quoted(name), tasks.front().name, task.name);
+    return first;
+}
+
 }  // namespace
 
 TeacherGuide::TeacherGuide(const std::string& name, const EmbeddingModel& trained)
     : read_(trained.encoders.front()->device().is_meta() ? read_once(resolve_model(name)) : nullptr),
-      teacher_(read_ ? shapes_of(*read_) : open_folder_model(resolve_model(name)), trained.encoders.front()->device(), nullptr) {}
+      teacher_(read_ ? shapes_of(*read_) : open_folder_model(resolve_model(name)), trained.encoders.front()->device(), nullptr),
+      query_(common_route(teacher_, name, trained.tasks, Role::query)),
+      document_(common_route(teacher_, name, trained.tasks, Role::document)) {}
 
 at::Tensor TeacherGuide::embed(std::span<const std::string_view> texts, Role role) const {
     const at::NoGradGuard no_grad;
     const Bf16Products exact(false);
-    return teacher_.embed_afresh(texts, teacher_.route("", role));
+    return teacher_.embed_afresh(texts, role == Role::query ? query_ : document_);
 }
 
 }  // namespace faceter

@@ -442,6 +442,28 @@ class TestStartModels : public QObject {
         HAS(taught.err, "has task experts, and a teacher is one model");
     }
 
+    void a_run_with_an_instruction_a_task_guides_no_loss_over_several_of_them() {
+        const TemporaryDirectory folder;
+        copy_project(folder.path() / "project");
+        write_file_atomic(folder.path() / "pairs.jsonl", "{\"query\": \"a\", \"document\": \"b\"}\n");
+        const std::string train = "train: [{name: pairs, source: file, path: pairs.jsonl}]}\n";
+        const auto guided = [&](const std::string& tasks, const std::string& more) {
+            write_file_atomic(folder.path() / "x.yaml", "name: x\nmodel: routed-1\ntasks:\n" + tasks +
+                                                            "variants: {V: {method: instruction}}\n"
+                                                            "evaluation: {baseline: false, datasets: []}\n" +
+                                                            more);
+            return faceter::testing::faceter({"check", (folder.path() / "x.yaml").string(), "--project", (folder.path() / "project").string()});
+        };
+        const std::string retrieval = "  retrieval: {type: retrieval, " + train, other = "  classification: {type: classification, " + train;
+        const std::string gist = "objective: {method: gist, teacher: routed-1}\n";
+        const Outcome several = guided(retrieval + other, gist);
+        QCOMPARE(several.code, 3);
+        HAS(several.err, "embeds queries of task 'retrieval' under 'bade ' and those of 'classification' under 'bedo '");
+        HAS(several.err, "faceter export RUN DIR --task TASK");
+        QCOMPARE(guided(retrieval, gist).code, 0);
+        QCOMPARE(guided(retrieval + other, "filter: {teacher: routed-1}\n").code, 0);  // is asked task by task
+    }
+
     void a_router_of_gates_is_refused_as_a_start_and_as_a_teacher() {
         NEED_SHARED();
         const TemporaryDirectory folder;

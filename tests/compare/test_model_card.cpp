@@ -52,7 +52,8 @@ class TestModelCard : public QObject {
         const std::string peft = model_card(run, folder);
         for (const char* text :
              {"PeftModel.from_pretrained(model[0].model", "model.encode(texts, prompt_name=\"retrieval.query\")",
-              "- `retrieval`: texts of `retrieval.query, retrieval.document`", "- `gate`: the run's router chose its texts"})
+              "- `retrieval`: texts of `retrieval.query, retrieval.document`", "- `gate`: the run's router chose its texts",
+              "Where this folder was moved, load it as above, or write the new place of `base` there"})
             QVERIFY2(says(peft, text), (std::string(text) + "\n" + peft).c_str());
         folder = {"faceter", "", {{"retrieval.query", "search query: "}}, "", "its blocks have task experts", "", {}};
         const std::string own = model_card(run, folder);
@@ -108,6 +109,19 @@ class TestModelCard : public QObject {
             const std::string card = model_card(RunDirectory(run.folder()), {"sentence-transformers", "", {}, "", "", "", {}});
             QVERIFY2(says(card, " on `" + std::string(name) + "`, seed") && !says(card, "/home/me"), card.c_str());
         }
+    }
+    void the_hubs_name_of_a_base_model_is_that_of_the_cache_and_no_guess() {
+        const RunDirectory run = finished_run(folder_.path() / "six", false);
+        Json json = read_json(run.folder() / "run.json");
+        json["settings"]["model"] = "models/mine";  // a folder that is gone
+        write_file_atomic(run.folder() / "run.json", json.dump());
+        const auto card_from = [&](const fs::path& start) {
+            return model_card(RunDirectory(run.folder()), {"sentence-transformers", "", {}, "", "", "", start});
+        };
+        for (const char* start : {"", "/home/me/models/mine", "/hub/models--org--name", "/hub/models--name/snapshots/0a"})
+            QVERIFY2(!says(card_from(start), "base_model"), start);
+        const std::string card = card_from("/hub/models--org--a--name/snapshots/0a");
+        QVERIFY2(says(card, "\nbase_model: \"org/a--name\"\n"), card.c_str());
     }
     void the_licence_is_the_start_models_own_word() {
         const fs::path start = folder_.path() / "start";

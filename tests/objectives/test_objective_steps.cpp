@@ -1,6 +1,8 @@
 #include <fstream>
 
+#include "eval/embedder.h"
 #include "objective_bench.h"
+#include "plugin/model_writer.h"
 #include "support/ranks.h"
 #include "train/rendezvous.h"
 
@@ -123,6 +125,32 @@ class TestObjectiveSteps : public QObject {
         QCOMPARE(rest.steps.size(), std::size_t{4});
         const double difference = apart(rest.weights, expected.weights);  // moments were rounded to float32
         QVERIFY2(difference < 1e-6, std::to_string(difference).c_str());
+    }
+
+    void a_run_guides_as_it_was_trained_to_embed_the_task() {
+        NEED_SHARED();
+        const auto model = EmbeddingModel::open(ModelFolder::open(shared_folder() / "fixtures/bert"));
+        const auto instructed = [](const char* query, const char* document) {
+            return Json{{"instructions", {{"query", query}, {"document", document}}}};
+        };
+        model->tasks = read_tasks(Json{{"retrieval", instructed("find: ", "text: ")}, {"other", instructed("sort: ", "sort: ")}});
+        model->route_by_instruction();
+        const fs::path teacher = folder_.path() / "teacher";
+        make_directories(teacher);
+        write_model(teacher, *model);
+        const std::vector<std::string_view> texts{"a red house", "a river"};
+        for (const char* method : {"gist", "cosine_to_teacher"}) {
+            const auto objective = registry().make_objective(method, {{"method", method}, {"teacher", teacher.string()}});
+            model->tasks = read_tasks(Json{{"retrieval", Json::object()}});
+            objective->attach(*model, 4, folder_.path() / "none");
+            for (const Role role : {Role::query, Role::document}) {
+                const at::Tensor wanted = embed_texts(*model, texts, model->route("retrieval", role));
+                QVERIFY(at::allclose(objective->guide()->embed(texts, role), wanted, 1e-5, 1e-6));
+            }
+            model->tasks = read_tasks(Json{{"retrieval", Json::object()}, {"other", Json::object()}});
+            EXPECT_ERROR(registry().make_objective(method, {{"method", method}, {"teacher", teacher.string()}})->attach(*model, 4, folder_.path() / "none"),
+                         "embeds texts of task 'retrieval' otherwise than those of 'other'", "export one of its tasks");
+        }
     }
 
     void a_map_is_kept_for_its_own_teacher() {

@@ -75,6 +75,11 @@ class TestPythonModule : public QObject {
         VERIFY_CODE(outcome, 0);
         QVERIFY2(outcome.output.startsWith("texts[1] has half of a character at 1"), qPrintable(outcome.output));
     }
+    void no_folder_to_score_on_is_said_in_the_words_of_python() {
+        const Outcome outcome = python("try: faceter.evaluate('minilm', iter([]))\nexcept ValueError as error: print(error)");
+        VERIFY_CODE(outcome, 0);
+        QVERIFY2(outcome.output.contains("data is empty; give a folder"), qPrintable(outcome.output));
+    }
     void one_folder_to_score_on_need_not_be_in_a_list() {
         const Outcome outcome = python(
             "faceter.call = lambda *words: print(*words) or '{}'\nfaceter.evaluate('m', '/data/set')\nfaceter.evaluate('m', ['/a', '/b'])");

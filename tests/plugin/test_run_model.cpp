@@ -50,6 +50,17 @@ class TestRunModel : public QObject {
         const at::Tensor wanted = normalize_rows(embed_texts(*model, texts, model->route("news", Role::query)));
         QVERIFY(at::allclose(teacher.of_task("news")(texts, Role::query), wanted, 1e-5, 1e-6));
     }
+    /// An export of one task has its instruction as the prompt that needs no name.
+    void a_teachers_default_prompt_stands_in_front_where_it_has_none_for_the_role() {
+        NEED_SHARED();
+        const TemporaryDirectory folder;
+        auto model = EmbeddingModel::open(ModelFolder::open(shared_folder() / "fixtures/bert"));
+        fold_route(*model, Route{"news search: "});
+        write_model(folder.path(), *model);
+        const ModelTeacher teacher(folder.path().string(), 0, c10::kCPU, nullptr);
+        for (const Role role : {Role::query, Role::document})
+            QCOMPARE(teacher.route("news", role).instruction, std::string("news search: "));
+    }
     void a_folder_that_is_given_as_a_project_and_is_none_is_named() {
         const TemporaryDirectory folder;
         EXPECT_ERROR(find_run("EM-1", folder.path()), "not a project");

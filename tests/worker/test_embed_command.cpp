@@ -80,6 +80,17 @@ class TestEmbedCommand : public QObject {
   private Q_SLOTS:
     void initTestCase() { NEED_SHARED(); }
 
+    /// As "$OUT" of a shell that has none.
+    void an_empty_path_is_said_in_words() {
+        write_texts("some.txt", 2);
+        const QString texts = QString::fromStdString(in("some.txt")), vectors = QString::fromStdString(in("x.npy"));
+        for (const QStringList& words : {QStringList{"--output", "", texts}, QStringList{"--output", vectors, ""}}) {
+            const auto said = said_with_run("kept-mote-s1-20261123-013413-fb01", words);
+            QCOMPARE(said.first, 2);
+            says(said.second, "an empty path was given; name a file or folder");
+        }
+    }
+
     /// Stored as float32, near those that are computed so, and the same bits however the texts are cut into files.
     void products_in_half_precision_and_integers_give_near_vectors() {
         write_texts("some.txt", 40);

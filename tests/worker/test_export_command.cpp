@@ -383,6 +383,25 @@ class TestExportCommand : public QObject {
         QCOMPARE(worker({"export", run_, in("mixed"), "--to", "onnx", "--force"}).exit_code, 0);  // another form of the same model
         QVERIFY(fs::exists(in("mixed") + "/model.safetensors") && fs::exists(in("mixed") + "/onnx/model.onnx"));
     }
+    void folders_of_routes_are_not_put_below_another_runs_model() {
+        const RunDirectory mixture = trained((shared_folder() / "fixtures/bert").string(), "{MoTE: {method: mote}}").front();
+        QCOMPARE(worker({"export", run_, in("below")}).exit_code, 0);
+        const std::string weights = read_file(in("below") + "/model.safetensors");
+        const ChildResult refused = worker({"export", mixture.folder().string(), in("below"), "--force"});
+        QCOMPARE(refused.exit_code, 2);
+        QVERIFY2(refused.last_lines.find("below: holds another model") != std::string::npos, refused.last_lines.c_str());
+        QVERIFY(!fs::exists(in("below") + "/retrieval.query"));
+        QCOMPARE(worker({"export", mixture.folder().string(), in("own"), "--to", "faceter"}).exit_code, 0);
+        QCOMPARE(worker({"export", mixture.folder().string(), in("own"), "--force"}).exit_code, 0);  // the same run's, in another form
+    }
+    void a_runs_own_model_is_not_exported_over() {
+        for (const std::string& place : {adapters_, adapters_ + "/model", adapters_ + "/model/"}) {
+            const ChildResult refused = worker({"export", run_, place, "--force"});
+            QCOMPARE(refused.exit_code, 2);
+            QVERIFY2(refused.last_lines.find("is the place of a run and its own model") != std::string::npos, refused.last_lines.c_str());
+        }
+        QVERIFY(!fs::exists(adapters_ + "/model/faceter_export.json"));
+    }
     void adapters_name_the_base_where_it_lies() {
         QCOMPARE(worker({"export", adapters_, in("adapters"), "--to", "peft"}).exit_code, 0);
         std::size_t adapters = 0;

@@ -128,6 +128,38 @@ class TestResultNames : public QObject {
         for (const char* name : {"HF_HUB_CACHE", "HF_HUB_OFFLINE"}) qunsetenv(name);
     }
 
+    void a_set_that_is_no_task_of_mteb_is_said_and_a_model_without_instructions_has_none() {
+        fs::copy(in("STS12"), in("my own"), fs::copy_options::recursive);
+        const ChildResult result = worker({"evaluate", "--model", model(), "--data", in("STS12"), "--data", in("my own"),
+                                           "--mteb-results", in("own-results")});
+        QCOMPARE(result.exit_code, 0);
+        QVERIFY2(result.last_lines.find("no suite knows 'my own' as a task of the mteb package") != std::string::npos,
+                 result.last_lines.c_str());
+        const fs::path revision = fs::directory_iterator(fs::directory_iterator(in("own-results"))->path())->path();
+        QCOMPARE(read_json(revision / "model_meta.json").at("use_instructions").get<bool>(), false);
+    }
+
+    void the_start_model_of_a_run_is_named_as_the_hub_does_or_not_at_all() {
+        const fs::path snapshot = folder_.path() / "hub/models--org--base/snapshots/0123abc";
+        make_directories(snapshot.parent_path());
+        fs::copy(model(), snapshot, fs::copy_options::recursive);
+        const auto adapted_from = [&](const std::string& start, const std::string& name) {
+            const Experiment experiment = Experiment::parse(
+                "name: " + name + "\nmodel: " + start + "\nthreads: 1\ntasks:\n  sts: {instructions: {text: \"\"}}\n" +
+                    "evaluation: {baseline: true, datasets: []}\n",
+                folder_.path() / "e.yaml", Catalogue::load({FACETER_BINARY_DIR "/lib/faceter/plugins"}));
+            const RunDirectory run = RunDirectory::create(folder_.path() / "adapted", experiment, experiment.runs().front(), false);
+            const ChildResult result =
+                worker({"evaluate", "--model", run.folder().string(), "--data", in("STS12"), "--mteb-results", in(name)});
+            if (result.exit_code != 0) return result.last_lines;
+            const fs::path revision = fs::directory_iterator(fs::directory_iterator(in(name))->path())->path();
+            const Json meta = read_json(revision / "model_meta.json");
+            return json_or<std::string>(meta, "adapted_from", "none", "meta") + (meta.at("use_instructions").get<bool>() ? "" : ", plain");
+        };
+        QCOMPARE(adapted_from(snapshot.string(), "of-hub"), std::string("org/base, plain"));
+        QCOMPARE(adapted_from(model(), "of-folder"), std::string("none, plain"));
+    }
+
     void a_result_in_the_place_of_another_is_said() {
         const auto evaluated = [&](std::vector<std::string> more) {
             more.insert(more.begin(), {"evaluate", "--model", model(), "--data", in("STS12"), "--mteb-results", in("twice")});

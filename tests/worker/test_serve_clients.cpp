@@ -2,7 +2,9 @@
 #include <sys/resource.h>
 
 #include "support/test.h"
+#include "text/tokenizer.h"
 #include "worker/embedding_server.h"
+#include "worker/served_run.h"
 
 using namespace faceter;
 using namespace faceter::testing;
@@ -92,6 +94,50 @@ class TestServeClients : public QObject {
         QCOMPARE(client.read().status, 200);
         client.send("\n\r\n\r\n");
         QCOMPARE(client.read().status, 400);
+    }
+    /// As the tokenizer cuts the same text.
+    void token_ids_beyond_the_models_length_keep_the_token_that_ends_a_text() {
+        const Server server(QStringList{"--max-length", "8"});
+        const std::string text = "the dog runs and a cat sleeps on the mat by the river";
+        std::vector<std::int32_t> ids;
+        load_tokenizer(tiny_model())->encode(text, 0, ids);
+        QVERIFY(ids.size() > 8);
+        const auto vector_of = [&](const Json& input) {
+            return Json::parse(server.embeddings({{"input", input}}).body).at("data").at(0).at("embedding");
+        };
+        QCOMPARE(vector_of(ids).dump(), vector_of(text).dump());
+        ids.pop_back();  // without that token it is no whole text: its beginning counts
+        const std::vector<std::int32_t> begin(ids.begin(), ids.begin() + 8);
+        QCOMPARE(vector_of(ids).dump(), vector_of(begin).dump());
+        QVERIFY(vector_of(ids) != vector_of(text));
+    }
+    void passes_of_a_model_with_a_router_are_as_large_as_was_said_and_are_counted() {
+        const TemporaryDirectory folder;
+        std::string tasks = "tasks:\n";
+        for (const char* task : {"nature", "music"})
+            tasks += fmt::format("  {}: {{type: retrieval, train: [{{source: file, path: pairs.jsonl}}]}}\n", task);
+        const RunDirectory run = served_run(
+            folder.path(), tasks + "variants: {RR: {method: router_retriever, rank: 2, targets: [all-linear], library_examples: 8}}\n");
+        const Server server(QStringList{"--batch-tokens", "16"}, QProcessEnvironment::systemEnvironment(), run.folder().string());
+        Json texts = Json::array();
+        for (int i = 0; i < 20; ++i) texts.push_back("a question of number " + std::to_string(i));
+        const HttpAnswer answer = server.ask("POST", "/embed", Json{{"inputs", texts}, {"prompt_name", "nature.query"}}.dump());
+        QVERIFY2(answer.status == 200, answer.body.c_str());
+        QVERIFY(server.metric("faceter_batches_total") >= 10);
+    }
+    /// As "$KEY_FILE" of a shell that has none: a server without a key is not what was asked for.
+    void an_empty_word_for_the_file_of_the_key_starts_no_server() {
+        const ChildResult result =
+            run_child({FACETER_BINARY_DIR "/bin/faceter-worker", "serve", tiny_model(), "--port", "0", "--api-key-file", ""},
+                      std::chrono::seconds(20), 1 << 20);
+        QCOMPARE(result.exit_code, 2);
+        QVERIFY2(result.last_lines.find("--api-key-file: an empty word was given") != std::string::npos, result.last_lines.c_str());
+    }
+    void a_model_with_a_colon_and_no_prompt_behind_it_is_not_served_without_one() {
+        const HttpAnswer answer = server_->embeddings({{"model", "bert:"}, {"input", "a cat"}});
+        QCOMPARE(answer.status, 404);
+        QVERIFY2(answer.body.find("no prompt behind the ':' of 'bert:'") != std::string::npos, answer.body.c_str());
+        QCOMPARE(server_->embeddings({{"model", "bert"}, {"input", "a cat"}}).status, 200);
     }
     void a_transfer_coding_that_is_not_undone_is_refused() {
         HttpClient client(server_->port);

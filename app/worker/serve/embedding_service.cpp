@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "common/error.h"
 #include "eval/embedder.h"
@@ -19,10 +20,19 @@ constexpr std::size_t routed_texts = 64;  // at a time
 
 std::vector<std::string_view> views_of(const std::vector<std::string>& texts) { return {texts.begin(), texts.end()}; }
 
-TokenBatch as_batch(const std::vector<std::vector<std::int32_t>>& ids, std::size_t max_length) {
+/// What ends every text; nothing where nothing does.
+std::optional<std::int32_t> end_token(const Tokenizer& tokenizer) {
+    std::vector<std::int32_t> of_nothing;
+    tokenizer.encode("", 0, of_nothing);
+    return of_nothing.empty() ? std::nullopt : std::optional(of_nothing.back());
+}
+
+/// Cut as the tokenizer cuts texts: one that has the token that ends a text has it still.
+TokenBatch as_batch(const std::vector<std::vector<std::int32_t>>& ids, std::size_t max_length, const std::optional<std::int32_t>& end) {
     TokenBatch batch;
     for (const auto& text : ids) {
         batch.ids.insert(batch.ids.end(), text.begin(), text.begin() + static_cast<std::ptrdiff_t>(std::min(text.size(), max_length)));
+        if (text.size() > max_length && end && text.back() == *end) batch.ids.back() = *end;
         batch.offsets.push_back(batch.ids.size());
     }
     return batch;
@@ -143,7 +153,7 @@ std::string EmbeddingService::tokenise(Job& job) const {
         job.encoded = encode_batch(*model.tokenizer, views_of(work.texts), work.where.route.instruction, length, at::get_num_threads());
         job.skip = model.prompt_rows(work.where.route.instruction);
     } else {
-        job.encoded = as_batch(work.ids, work.truncate ? model.max_length : std::size_t(-1));
+        job.encoded = as_batch(work.ids, work.truncate ? model.max_length : std::size_t(-1), end_token(*model.tokenizer));
     }
     for (std::size_t i = 0; i < job.encoded.size(); ++i)
         if (job.encoded[i].size() > model.max_length)
@@ -252,13 +262,20 @@ void EmbeddingService::embed_batch(const std::vector<Item>& given) {
     ++counts_.batches;
 }
 
-/// Two passes, of some texts of this request alone: its router chooses by the first.
+/// Of some texts of this request alone: its router chooses by a first pass, and what is not the base goes through a second one. Both are cut
+/// where an accelerator has not enough memory for them.
 void EmbeddingService::embed_routed(Job& job) {
+    EmbedOptions options;
+    options.tokens_per_batch = batch_tokens(job.encoder());
+    options.progress = [this](std::size_t) {
+        const std::lock_guard lock(mutex_);
+        ++counts_.batches;
+    };
     const std::size_t count = std::min(routed_texts, job.encoded.size() - job.next);
     const auto first = job.work.texts.begin() + static_cast<std::ptrdiff_t>(job.next);
     const std::vector<std::string_view> texts(first, first + static_cast<std::ptrdiff_t>(count));
     job.rows.narrow(0, static_cast<std::int64_t>(job.next), static_cast<std::int64_t>(count))
-        .copy_(embed_texts(job.model(), texts, job.work.where.route));
+        .copy_(embed_texts(job.model(), texts, job.work.where.route, options));
     job.last_turn = turn_;
     job.next += count;
     job.left -= count;

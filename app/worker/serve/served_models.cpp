@@ -111,6 +111,9 @@ ServedRouteOf ServedModels::find(const std::string& model, const std::string& pr
     if (!with_name.empty() && with_name != wanted)
         throw data_error("the model's name asks for prompt {} and prompt_name for {}; leave one of both out", faceter::quoted(with_name),
                          faceter::quoted(prompt));
+    if (with_name.empty() && length < model.size())  // a task that a client had no value for
+        throw usage_error("no prompt behind the ':' of {}; name one, or leave the colon out{}", faceter::quoted(model),
+                          suggestion("", one.prompts()));
     const EmbeddingModel& found = *one.opened.model;
     const auto by = [&](const Route& route) {
         return ServedRouteOf{&found, route, one.parts.get(), one.dim, one.prefixes && one.prefixes->empty()};

@@ -108,7 +108,9 @@ def evaluate(model: str, data: Union[str, os.PathLike, Iterable[Union[str, os.Pa
              project: Optional[str] = None, compute: Optional[str] = None, threads: Optional[int] = None,
              device: Optional[str] = None) -> Any:
     """Scores by MTEB's protocols on a folder of evaluation data, or several, as `faceter evaluate --json` prints them."""
-    several = [data] if isinstance(data, (str, os.PathLike)) else data
+    several = [data] if isinstance(data, (str, os.PathLike)) else list(data)
+    if not several:
+        raise ValueError("evaluate() has no data to score on, as data is empty; give a folder of evaluation data, or a list of them")
     folders = [word for folder in several for word in ("--data", str(folder))]
     return json.loads(call("evaluate", "--model", model, *folders, "--json",
                            *_options(task=task, project=project, compute=compute, threads=threads, device=device)))
