@@ -5,10 +5,13 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "common/error.h"
+#include "common/file_name.h"
 #include "common/strings.h"
+#include "common/untrusted_json.h"
 #include "store/store.h"
 #include "store/store_columns.h"
 #include "store/store_errors.h"
@@ -69,8 +72,9 @@ class Ingest {
         user_state();
         for (const int attempt : run_.attempts())
             for (const int rank : ranks(attempt)) journal(attempt, rank);
-        if (is_new("results_stamp", stamps_.results)) results();
-        if (is_new("documents_stamp", stamps_.documents)) documents();
+        read_part("results_stamp", stamps_.results, [this] { results(); });
+        read_part("documents_stamp", stamps_.documents, [this] { documents(); });
+        if (state_.phase == RunPhase::done) missing_results();
         sign();
         return std::move(warnings_);
     }
@@ -159,8 +163,34 @@ class Ingest {
         return true;
     }
 
+    /// What cannot be read is read again, and so told to who looks next as well.
+    template <typename Read>
+    void read_part(const char* column, const std::string& stamp, const Read& read) {
+        if (!is_new(column, stamp)) return;
+        const std::size_t before = warnings_.size();
+        read();
+        if (warnings_.size() > before)
+            Statement(database_, fmt::format("UPDATE runs SET {} = ? WHERE id = ?", column)).bind(stamp + "?", id_).run();
+    }
+
+    /// Scores that a journal has and no file does, as in a folder that was copied in part.
+    void missing_results() {
+        Statement scored(database_, "SELECT DISTINCT fields FROM events WHERE run = ? AND type = 'result'");
+        scored.bind(id_);
+        std::set<std::string> missing;
+        while (scored.next()) {
+            const std::string name = text_or_empty(parse_untrusted_json(scored.text(0)), "name");
+            std::error_code error;
+            const fs::path file = run_.results() / (safe_file_name(name) + ".json");
+            if (!name.empty() && !fs::exists(file, error) && !error) missing.insert(file.string());
+        }
+        for (const std::string& file : missing)
+            warnings_.push_back(fmt::format("{}: is missing: the run's journal says that it was scored, and its score is left out", file));
+    }
+
     void sign() {
-        const std::string signature = is_over(state_.phase) && stamps_.settled ? stamps_.all : std::string();
+        const bool settled = is_over(state_.phase) && stamps_.settled && warnings_.empty();
+        const std::string signature = settled ? stamps_.all : std::string();
         Statement(database_, "UPDATE runs SET signature = ?1 WHERE id = ?2 AND signature IS NOT ?1").bind(signature, id_).run();
         if (!changed_) return;
         database_.execute("UPDATE revisions SET newest = newest + 1");

@@ -46,7 +46,8 @@ void Poll::load_known() {
     while (stored.next()) {
         Known& known = rows[stored.text(0)];
         if (const auto before = known_.find(stored.text(0)); before != known_.end()) known = std::move(before->second);
-        known.signature = signature_of(stored.text(1));
+        // None stands there of a run that another program was warned of, which was told here once.
+        if (const std::uint64_t signature = signature_of(stored.text(1)); signature != 0) known.signature = signature;
         known.attempt = static_cast<int>(stored.integer(2));
         known.phase = static_cast<RunPhase>(stored.integer(3));
         known.unusable = false;
