@@ -11,6 +11,8 @@ namespace {
 [[noreturn]] void refuse_zero_byte(const SourcePosition& place, std::string_view line) {
     if (place.line == 1 && line.starts_with("PK\x03\x04"))
         throw data_error("{}: a spreadsheet or an archive; save it as 'CSV UTF-8'", place.text());
+    if (place.line == 1 && (line.starts_with("ARROW1") || line.starts_with("\xff\xff\xff\xff")))  // its files; its streams
+        throw data_error("{}: an Arrow file, which is not read; write it as JSON lines, as to_json of datasets does", place.text());
     const bool marked = line.starts_with("\xff\xfe") || line.starts_with("\xfe\xff");
     throw data_error(
         "{}: holds a zero byte: the file is UTF-16, or damaged; write it as UTF-8: iconv -f {} -t UTF-8 FILE > NEW, or without its zero "
