@@ -70,6 +70,7 @@ class Ingest {
     std::vector<std::string> take() {
         run_row();
         user_state();
+        check_user_lines();
         for (const int attempt : run_.attempts())
             for (const int rank : ranks(attempt)) journal(attempt, rank);
         read_part("results_stamp", stamps_.results, [this] { results(); });
@@ -133,6 +134,19 @@ class Ingest {
         changed_ = true;
     }
 
+    /// Tags and notes are nowhere else. What a killed program left of a last line is none.
+    void check_user_lines() {
+        const fs::path file = run_.folder() / "user.jsonl";
+        std::error_code ignored;
+        const std::string text = fs::exists(file, ignored) ? read_file(file) : std::string();
+        const std::vector<std::string_view> lines = split(text, '\n');
+        for (std::size_t i = 0; i + 1 < lines.size(); ++i)
+            if (!trim(lines[i]).empty() && !parse_untrusted_json(lines[i], {64, 1000}).is_object()) {
+                warnings_.push_back(fmt::format("{}:{}: no tag or note, and left out; correct or remove the line", file.string(), i + 1));
+                return;
+            }
+    }
+
     void user_state() {
         const RunDirectory::UserState user = run_.user_state();
         Statement(database_,
@@ -189,7 +203,8 @@ class Ingest {
     }
 
     void sign() {
-        const bool settled = is_over(state_.phase) && stamps_.settled && warnings_.empty();
+        // What a killed process left of its last line is told once: nobody has lost anything.
+        const bool settled = is_over(state_.phase) && stamps_.settled && warnings_.size() == cut_by_a_death_;
         const std::string signature = settled ? stamps_.all : std::string();
         Statement(database_, "UPDATE runs SET signature = ?1 WHERE id = ?2 AND signature IS NOT ?1").bind(signature, id_).run();
         if (!changed_) return;
@@ -212,9 +227,12 @@ class Ingest {
 
     /// A live run's last line may be half there: its rest is on the way, and no loss.
     bool is_being_written(int attempt, int rank) const {
-        if (attempt != state_.attempt || is_over(state_.phase)) return false;
+        return attempt == state_.attempt && !is_over(state_.phase) && !ends_with_a_line(attempt, rank);
+    }
+
+    bool ends_with_a_line(int attempt, int rank) const {
         std::ifstream file(run_.attempt_journal(attempt, rank), std::ios::binary);
-        return file.seekg(-1, std::ios::end) && file.get() != '\n';
+        return !file.seekg(-1, std::ios::end) || file.get() == '\n';
     }
 
     void journal(int attempt, int rank) {
@@ -236,9 +254,11 @@ class Ingest {
             if (event->seq % events_together == 0) append(attempt, rank, points, system);
         }
         append(attempt, rank, points, system);
-        if (reader.torn_bytes() > 0 && !is_being_written(attempt, rank))
+        if (reader.torn_bytes() > 0 && !is_being_written(attempt, rank)) {
             warnings_.push_back(fmt::format("{}: the last {} bytes of the journal were left out: {}",
                                             run_.attempt_journal(attempt, rank).string(), reader.torn_bytes(), reader.problem()));
+            cut_by_a_death_ += !ends_with_a_line(attempt, rank);
+        }
         if (reader.next_seq() == next_seq) return;
         changed_ = true;
         Statement(database_, "INSERT OR REPLACE INTO journals VALUES (?, ?, ?, ?, ?)")
@@ -349,6 +369,7 @@ class Ingest {
     RunStamps stamps_;  ///< made before anything but the state was read
     std::optional<SeriesWriter> series_;
     std::vector<std::string> warnings_;
+    std::size_t cut_by_a_death_ = 0;  ///< warnings of journals that a death cut
     bool changed_ = false;
 };
 

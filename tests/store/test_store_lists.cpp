@@ -242,21 +242,43 @@ class TestStoreLists : public QObject {
         const TemporaryDirectory project;
         const RunDirectory torn = sample_run(project.path(), 0), bad = sample_run(project.path(), 1);
         for (const RunDirectory& run : {torn, bad}) write_attempt(run, 1, 5, "finished");
-        const std::string whole = read_file(torn.attempt_journal(1));
-        overwrite(torn.attempt_journal(1), whole + whole.substr(0, 40));
+        overwrite(torn.attempt_journal(1), read_file(torn.attempt_journal(1)) + "no event\n");
+        overwrite(bad.folder() / "user.jsonl", "{\"tag\":\"paper\"}\n{\"note\":\"imp\n");
         overwrite(bad.results() / "bad.json", "{\"score\": ");
         overwrite(bad.figures() / "bad.json", "{");
         for (const RunDirectory& run : {torn, bad}) settle(run);
         for (int program = 0; program < 3; ++program) {
             Store store(project.path());
-            QCOMPARE(store.ingest_all().size(), std::size_t{3});
+            QCOMPARE(store.ingest_all().size(), std::size_t{4});
             Store(project.path()).ingest_all();
             QCOMPARE(store.ingest_all().size(), std::size_t{0});
         }
         write_file_atomic(bad.results() / "bad.json", "{\"score\": 5}");
-        QCOMPARE(Store(project.path()).ingest_all().size(), std::size_t{2});
+        QCOMPARE(Store(project.path()).ingest_all().size(), std::size_t{3});
         Store store(project.path());
         QCOMPARE(store.results(bad.info().id).size(), std::size_t{1});
+    }
+    void a_run_that_is_called_otherwise_than_before_is_told() {
+        const TemporaryDirectory project;
+        const std::string first = sample_run(project.path(), 1).info().id, second = sample_run(project.path(), 2).info().id;
+        QVERIFY(Store(project.path()).ingest_all().empty());
+        Project(project.path(), false).remove(first);
+        QVERIFY(Store(project.path()).ingest_all().empty());
+        overwrite(project.path() / "names.jsonl", "");
+        const std::vector<std::string> warnings = Store(project.path()).ingest_all();
+        QCOMPARE(warnings.size(), std::size_t{1});
+        QVERIFY2(warnings.front().find(second + ": what was called EM-2 is EM-1") != std::string::npos, warnings.front().c_str());
+    }
+    void what_a_death_left_of_a_line_is_told_once() {
+        const TemporaryDirectory project;
+        const RunDirectory run = sample_run(project.path());
+        write_attempt(run, 1, 5, "finished");
+        const std::string whole = read_file(run.attempt_journal(1));
+        overwrite(run.attempt_journal(1), whole + whole.substr(0, 40));
+        overwrite(run.folder() / "user.jsonl", "{\"tag\":\"paper\"}\n{\"note\":\"imp");
+        settle(run);
+        QCOMPARE(Store(project.path()).ingest_all().size(), std::size_t{1});
+        QCOMPARE(Store(project.path()).ingest_all(), std::vector<std::string>{});
     }
     void a_score_that_the_journal_has_and_no_file_is_told() {
         const TemporaryDirectory project;
