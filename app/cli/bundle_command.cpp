@@ -94,11 +94,14 @@ int open(const OpenArguments& arguments) {
     Store store(project.folder());
     for (const std::string& warning : store.ingest_all()) say(stderr, "warning: {}\n", warning);
     if (arguments.json) {
-        print_json({{"folder", opened.folder.string()}, {"runs", opened.runs}, {"known", opened.known}});
+        print_json({{"folder", opened.folder.string()}, {"runs", opened.runs}, {"known", opened.known}, {"differing", opened.differing}});
         return 0;
     }
     for (const std::string& id : opened.runs) say(stdout, "{}\n", project.find_run(id).info().shown_name());
     if (!opened.known.empty()) say(stderr, "{} runs were here already\n", opened.known.size());
+    for (const std::string& id : opened.differing)
+        say(stderr, "warning: {} was here with other results than the bundle's, and stays as it was\n",
+            project.find_run(id).info().shown_name());
     say(stderr, "report, figures and data cards: {}\nnext: faceter compare --project {}\n", opened.folder.string(),
         typed(project.folder().string()));
     return 0;

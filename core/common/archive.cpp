@@ -152,6 +152,8 @@ class Extraction {
         const char* stored = library_.pathname(entry);
         std::string name = stored ? stored : "";
         const auto type = library_.filetype(entry);
+        while (name.starts_with("./")) name.erase(0, 2);  // as 'tar czf FILE .' writes them
+        if (type == AE_IFDIR && (name.empty() || name == ".")) return check_number(++entries_);
         if (type == AE_IFDIR && name.ends_with('/')) name.pop_back();
         if (!is_inner_path(name) || !is_valid_utf8(name)) refuse(fmt::format("names {}, which leaves the folder", faceter::quoted(name)));
         if (library_.hardlink(entry) || (type != AE_IFREG && type != AE_IFDIR))

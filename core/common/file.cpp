@@ -184,7 +184,7 @@ void remove_tree(const fs::path& path) {
     if (fs::is_directory(fs::symlink_status(path, error))) {
         fs::directory_iterator it(path, error), end;
         for (; !error && it != end; it.increment(error)) remove_tree(it->path());
-        if (error) throw_io("remove", path, error.value());
+        if (error && error != std::errc::no_such_file_or_directory) throw_io("remove", path, error.value());  // another removes it too
     }
     remove_file(path);
 }

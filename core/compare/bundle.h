@@ -24,10 +24,11 @@ void write_bundle(const fs::path& archive, const Report& report, const std::vect
 struct OpenedBundle {
     fs::path folder;                       ///< PROJECT/bundles/NAME, with all but the records
     std::vector<std::string> runs, known;  ///< ids that are new in the project; that it had
+    std::vector<std::string> differing;    ///< of those that it had, whose results are not the bundle's
 };
 /// Takes the runs of a bundle into a project; one that the project has already stays as it is there. Errors (data): no bundle, a file that
 /// no bundle holds, that is missing or is not what was bundled; those of extract_archive. Nothing has been taken then. Usage error: a
-/// bundle of that name was opened there before.
+/// bundle of that name was opened there before, or one of its runs lies in the project's trash, where the same run would keep it.
 OpenedBundle open_bundle(const fs::path& archive, const Project& project);
 
 }  // namespace faceter

@@ -12,6 +12,7 @@
 #include "common/strings.h"
 #include "compare/bundle.h"
 #include "compare/bundle_layout.h"
+#include "record/trash_folders.h"
 
 namespace faceter {
 namespace {
@@ -137,6 +138,26 @@ struct WorkFolder {
     LockFile lock_;
 };
 
+/// The deleted one could not be restored beside it, nor this one be moved to the trash.
+void check_not_in_trash(const Unpacked& unpacked, const Project& project) {
+    for (const RunDirectory& run : unpacked.runs()) {
+        const std::string& id = run.info().id;
+        if (!fs::exists(project.runs_folder() / id) && !find_in_trash(project, id).empty())
+            throw usage_error("{} is in the trash of {}: 'faceter restore {}' brings it back; nothing was taken", run.info().shown_name(),
+                              project.folder().string(), id);
+    }
+}
+
+/// Scores of the bundle's record that the project's has otherwise, or not at all.
+bool has_other_results(const RunDirectory& bundled, const fs::path& here) {
+    if (!fs::is_directory(bundled.results())) return false;
+    for (const auto& entry : fs::directory_iterator(bundled.results())) {
+        const fs::path same = here / "results" / entry.path().filename();
+        if (!fs::is_regular_file(same) || sha256_file(same) != sha256_file(entry.path())) return true;
+    }
+    return false;
+}
+
 }  // namespace
 
 bool is_record_file(std::string_view name) {
@@ -155,16 +176,18 @@ std::string bundle_name(const fs::path& archive) {
 OpenedBundle open_bundle(const fs::path& archive, const Project& project) {
     if (!fs::is_regular_file(archive)) throw data_error("{}: no such file; 'faceter bundle' makes one", archive.string());
     const fs::path bundles = project.folder() / "bundles";
-    OpenedBundle opened{bundles / bundle_name(archive), {}, {}};
+    OpenedBundle opened{bundles / bundle_name(archive), {}, {}, {}};
     const WorkFolder work(bundles);
     if (fs::exists(opened.folder))
         throw usage_error("{}: it was opened there before; remove the folder to open it again", opened.folder.string());
     const Unpacked unpacked = unpack(archive, work.path);
+    check_not_in_trash(unpacked, project);
     for (const RunDirectory& run : unpacked.runs()) {
         const std::string& id = run.info().id;
         const fs::path place = project.runs_folder() / id;
         if (fs::exists(place)) {
             opened.known.push_back(id);
+            if (has_other_results(run, place)) opened.differing.push_back(id);
             continue;
         }
         add_empty_folders(run.folder());

@@ -228,13 +228,18 @@ class ZstdStream : public CompressedStream {
     bool between_frames_ = true, inside_block_ = false;
 };
 
+/// Of zstd, or one to be passed over in front of it, as pzstd and programs that keep an index write (RFC 8878, 3.1.2).
+bool begins_a_frame(std::string_view head) {
+    return head == "\x28\xb5\x2f\xfd" || (head.ends_with("\x2a\x4d\x18") && (head.front() & 0xf0) == 0x50);
+}
+
 }  // namespace
 
 std::unique_ptr<InputStream> InputStream::open(const fs::path& path, ExpansionLimit limit) {
     auto file = std::make_unique<PlainStream>(path);
     const std::string_view head = file->peek(4);
     if (head.starts_with("\x1f\x8b")) return std::make_unique<GzipStream>(path, std::move(file), limit);
-    if (head == "\x28\xb5\x2f\xfd") return std::make_unique<ZstdStream>(path, std::move(file), limit);
+    if (begins_a_frame(head)) return std::make_unique<ZstdStream>(path, std::move(file), limit);
     if (head == "PAR1") return open_parquet(path, limit);
     return file;
 }

@@ -5,6 +5,22 @@
 #include "common/strings.h"
 
 namespace faceter {
+namespace {
+
+/// ASCII in UTF-16 is valid UTF-8 with a zero byte beside each letter, and would be read as such texts.
+[[noreturn]] void refuse_zero_byte(const SourcePosition& place, std::string_view line) {
+    if (place.line == 1 && line.starts_with("PK\x03\x04"))
+        throw data_error("{}: a spreadsheet or an archive; save it as 'CSV UTF-8'", place.text());
+    if (place.line == 1 && (line.starts_with("ARROW1") || line.starts_with("\xff\xff\xff\xff")))  // its files; its streams
+        throw data_error("{}: an Arrow file, which is not read; write it as JSON lines, as to_json of datasets does", place.text());
+    const bool marked = line.starts_with("\xff\xfe") || line.starts_with("\xfe\xff");
+    throw data_error(
+        "{}: holds a zero byte: the file is UTF-16, or damaged; write it as UTF-8: iconv -f {} -t UTF-8 FILE > NEW, or without its zero "
+        "bytes: tr -d '\\000' < FILE > NEW",
+        place.text(), marked ? "UTF-16" : line.find('\0') % 2 == 1 ? "UTF-16LE" : "UTF-16BE");
+}
+
+}  // namespace
 
 LineReader::LineReader(const std::filesystem::path& path, std::size_t max_line, ExpansionLimit limit)
     : path_(path.string()), max_line_(max_line), input_(InputStream::open(path, limit)), buffer_((std::size_t(1) << 18) + padding) {
@@ -33,6 +49,7 @@ std::string_view LineReader::take_line(std::size_t length, std::size_t end_bytes
     std::string_view line(buffer_.data() + begin_, length);
     begin_ += length + end_bytes;
     ++line_number_;
+    if (std::memchr(line.data(), 0, line.size())) refuse_zero_byte(position(), line);
     if (line.ends_with('\r')) line.remove_suffix(1);
     return line;
 }

@@ -90,10 +90,9 @@ void check_encoding(const fs::path& file) {
     bool returns = false;
     for (auto line = lines.next(); line && lines.line_number() <= most_looked_at; line = lines.next()) {
         returns = lines.line_number() == 1 && line->find('\r') < line->size();
-        const bool wide = line->find('\0') != std::string_view::npos;
-        if (wide || !is_valid_utf8(*line))
-            throw data_error("{}: not UTF-8{}; save it as 'CSV UTF-8', or: iconv -f {} -t UTF-8 FILE > NEW", lines.position().text(),
-                             wide ? " but UTF-16, or no text at all" : "", wide ? "UTF-16" : "WINDOWS-1252");
+        if (!is_valid_utf8(*line))
+            throw data_error("{}: not UTF-8; save it as 'CSV UTF-8', or: iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW",
+                             lines.position().text());
     }
     if (returns) throw data_error("{}: its lines end in a carriage return alone; write others: tr '\\r' '\\n' < FILE > NEW", file.string());
 }

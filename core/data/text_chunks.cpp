@@ -22,9 +22,7 @@ bool is_jsonl(const std::string& input) {
 /// A file of another encoding would be embedded as other texts.
 void check_encoding(const LineReader& reader, std::string_view line) {
     if (is_valid_utf8(line)) return;
-    const bool wide = line.find('\0') != std::string_view::npos;
-    throw data_error("{}: not UTF-8; write the file so: iconv -f {} -t UTF-8 FILE > NEW", reader.position().text(),
-                     wide ? "UTF-16" : "WINDOWS-1252");
+    throw data_error("{}: not UTF-8; write the file so: iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW", reader.position().text());
 }
 
 }  // namespace

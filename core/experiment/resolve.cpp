@@ -567,6 +567,8 @@ std::string wrong_in_variant_name(const std::string& name) {
     constexpr std::size_t longest = 100;
     const bool good = name != start_variant && !name.empty() && name.size() <= longest && name.find_first_of("./") == std::string::npos;
     if (good) return "";
+    if (name.size() > longest)
+        return fmt::format("{} cannot be a variant's name: it is longer than {} bytes", faceter::quoted(name), longest);
     return fmt::format("{} cannot be a variant's name ('start' is the untrained model; '.' and '/' have a meaning)", faceter::quoted(name));
 }
 

@@ -28,6 +28,11 @@ std::unique_ptr<EmbeddingModel> without_weights(const ModelFolder& folder, const
     if (config.length_limit > 0 && config.rotary_dim == 0)
         model->folder.max_seq_length = std::min(model->folder.max_seq_length, static_cast<std::size_t>(config.length_limit));
     model->max_length = model->folder.max_seq_length;
+    if (model->max_length <= model->tokenizer->num_special())
+        throw data_error(
+            "{}: its longest text is of {} tokens, and {} special tokens stand around each, which leaves nothing of a text; name more as "
+            "max_seq_length in sentence_bert_config.json",
+            folder.folder.string(), model->max_length, model->tokenizer->num_special());
     return model;
 }
 

@@ -27,7 +27,12 @@ namespace {
 void apply_settings(EmbeddingModel& model, const Json& settings) {
     model.tasks = read_tasks(settings.at("tasks"));
     check_max_length(settings, model.folder, "settings");
-    if (const auto limit = json_or<std::size_t>(settings, "max_length", 0, "settings"); limit > 0) model.max_length = limit;
+    const auto limit = json_or<std::size_t>(settings, "max_length", 0, "settings");
+    if (limit == 0) return;
+    if (limit <= model.tokenizer->num_special())
+        throw settings_error("max_length is {}, and {} special tokens stand around each text, which leaves nothing of it; name more", limit,
+                             model.tokenizer->num_special());
+    model.max_length = limit;
 }
 
 /// Whether a name that stands for no one run of a project is its runs' all the same: of one that was deleted, or of several.

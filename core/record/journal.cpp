@@ -68,7 +68,7 @@ std::string_view take_line(std::string_view line, std::int64_t expected_seq, Jou
     event.seq = event.fields["seq"];
     event.time = event.fields["t"];
     event.type = event.fields["event"];
-    return event.seq == expected_seq ? "" : "a line is missing";
+    return event.seq == expected_seq ? "" : event.seq < expected_seq ? "a line stands twice" : "a line is missing";
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <ctime>
 #include <limits>
@@ -45,7 +46,7 @@ std::string stop_cause(const JournalEvent& event, std::int64_t last_step) {
     return said.empty() ? fmt::format("stopped at step {}", member(event.fields, "step", last_step)) : said;
 }
 
-/// Of an attempt that only scored what an earlier one had trained.
+/// Of an attempt that only scored what an earlier one had trained, or began at its last step.
 void take_earlier_steps(const RunDirectory& run, RunState& state) {
     std::vector<int> attempts = run.attempts();
     std::erase_if(attempts, [&](int attempt) { return attempt >= state.attempt; });
@@ -280,7 +281,7 @@ void RunFollower::take(const JournalEvent& event) {
     } else if (event.type == "finished" || event.type == "stopped" || event.type == "failed") {
         ended_ = true;
         const bool scored = event.type == "finished" || (event.type == "stopped" && event.fields.contains("phase"));
-        if (scored && state_.total_steps == 0) take_earlier_steps(run_, state_);
+        if (scored && (state_.total_steps == 0 || std::isnan(state_.loss))) take_earlier_steps(run_, state_);
         state_.phase = event.type == "finished" ? RunPhase::done : event.type == "stopped" ? RunPhase::stopped : RunPhase::failed;
         state_.exit_code = event.type == "failed" ? member(event.fields, "code", 5) : event.type == "stopped" ? 6 : 0;
         if (event.type == "failed") state_.cause = member(event.fields, "message", std::string("it did not say why"));

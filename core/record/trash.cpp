@@ -32,13 +32,28 @@ void check_idle(const RunDirectory& run) {
                           waits ? "waiting in a queue" : run_phase_name(phase), run.info().shown_name());
 }
 
+fs::path removal_of(const fs::path& run) { return run.parent_path() / (std::string(removing_prefix) + run.filename().string()); }
+
 /// Whole or gone, never half a run that could be restored: empty_trash() finishes what is cut short. The name changes where the run lies,
 /// which also works on a full disk.
 void remove_at_once(const fs::path& run) {
-    const fs::path place = run.parent_path() / (std::string(removing_prefix) + run.filename().string());
+    const fs::path place = removal_of(run);
     remove_tree(place);  // of a run of this name that was removed before, and came back
     rename_synced(run, place);
     remove_tree(place);
+}
+
+/// False where another program was faster: it restored the run, or removed it.
+bool empty_of(const fs::path& run) {
+    if (run.empty()) return false;
+    try {
+        remove_at_once(run);
+        return true;
+    } catch (const Error&) {
+        std::error_code ignored;
+        if (fs::exists(run, ignored) || fs::exists(removal_of(run), ignored)) throw;
+        return false;
+    }
 }
 
 /// Since when it lies there. A full disk does not keep a run from the trash: without a date of its own it has that of its folder.
@@ -126,7 +141,8 @@ std::string Project::restore(std::string_view name) const {
                           found.empty() ? "; faceter trash lists what is there" : ": " + join(found, ", "));
     const fs::path place = runs_folder() / found.front();
     std::error_code ignored;
-    if (fs::exists(place, ignored)) throw usage_error("{}: a run of this name is there; rename or delete it first", place.string());
+    if (fs::exists(place, ignored)) throw usage_error("{}: a run of this name is there; 'faceter delete --now {}' removes that one for good, and this can be restored then",
+                          place.string(), found.front());
     const fs::path trashed = find_in_trash(*this, found.front());
     rename_synced(trashed, place);
     sync_directory(trashed.parent_path());
@@ -156,8 +172,7 @@ int Project::empty_trash(double older_than_s) const {
     int removed = 0;
     for (const TrashedRun& run : trashed()) {
         if (!(now_seconds() - run.when >= older_than_s)) continue;  // nan is no age
-        remove_at_once(find_in_trash(*this, run.info.id));
-        ++removed;
+        removed += empty_of(find_in_trash(*this, run.info.id));
     }
     return removed;
 }

@@ -33,6 +33,8 @@ class TreeBuilder : public YAML::EventHandler {
         check_tag(tag, scalar);
         if (!is_valid_utf8(value))  // yaml-cpp makes bytes of these two escapes
             throw error(scalar, R"(a text that is not UTF-8; of the escapes "\N" and "\_" write "\x85" and "\xA0")");
+        if (value.find('\0') != std::string::npos)  // it ends names of files, and what is said of them
+            throw error(scalar, R"(a text with a zero byte; leave the escape "\0" out)");
         scalar.text = value;
         scalar.quoted = tag == "!";
         add(std::move(scalar), anchor);
@@ -120,6 +122,8 @@ class TreeBuilder : public YAML::EventHandler {
 
     static void take_key(Level& parent, YamlNode key) {
         if (key.kind != YamlNode::Kind::scalar) throw error(key, "a key must be plain text");
+        if (key.text == "<<" && !key.quoted)
+            throw error(key, "merge keys ('<<') are not understood; write the settings out, or an alias (*name) in place of the whole map");
         if (!parent.keys.insert(key.text).second)
             throw error(key, fmt::format("setting {} stands twice in the same map (first in line {}); remove one",
                                          faceter::quoted(key.text), parent.node.entry(key.text)->line));

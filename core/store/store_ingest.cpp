@@ -5,10 +5,13 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "common/error.h"
+#include "common/file_name.h"
 #include "common/strings.h"
+#include "common/untrusted_json.h"
 #include "store/store.h"
 #include "store/store_columns.h"
 #include "store/store_errors.h"
@@ -67,10 +70,12 @@ class Ingest {
     std::vector<std::string> take() {
         run_row();
         user_state();
+        check_user_lines();
         for (const int attempt : run_.attempts())
             for (const int rank : ranks(attempt)) journal(attempt, rank);
-        if (is_new("results_stamp", stamps_.results)) results();
-        if (is_new("documents_stamp", stamps_.documents)) documents();
+        read_part("results_stamp", stamps_.results, [this] { results(); });
+        read_part("documents_stamp", stamps_.documents, [this] { documents(); });
+        if (state_.phase == RunPhase::done) missing_results();
         sign();
         return std::move(warnings_);
     }
@@ -129,6 +134,19 @@ class Ingest {
         changed_ = true;
     }
 
+    /// Tags and notes are nowhere else. What a killed program left of a last line is none.
+    void check_user_lines() {
+        const fs::path file = run_.folder() / "user.jsonl";
+        std::error_code ignored;
+        const std::string text = fs::exists(file, ignored) ? read_file(file) : std::string();
+        const std::vector<std::string_view> lines = split(text, '\n');
+        for (std::size_t i = 0; i + 1 < lines.size(); ++i)
+            if (!trim(lines[i]).empty() && !parse_untrusted_json(lines[i], {64, 1000}).is_object()) {
+                warnings_.push_back(fmt::format("{}:{}: no tag or note, and left out; correct or remove the line", file.string(), i + 1));
+                return;
+            }
+    }
+
     void user_state() {
         const RunDirectory::UserState user = run_.user_state();
         Statement(database_,
@@ -159,8 +177,35 @@ class Ingest {
         return true;
     }
 
+    /// What cannot be read is read again, and so told to who looks next as well.
+    template <typename Read>
+    void read_part(const char* column, const std::string& stamp, const Read& read) {
+        if (!is_new(column, stamp)) return;
+        const std::size_t before = warnings_.size();
+        read();
+        if (warnings_.size() > before)
+            Statement(database_, fmt::format("UPDATE runs SET {} = ? WHERE id = ?", column)).bind(stamp + "?", id_).run();
+    }
+
+    /// Scores that a journal has and no file does, as in a folder that was copied in part.
+    void missing_results() {
+        Statement scored(database_, "SELECT DISTINCT fields FROM events WHERE run = ? AND type = 'result'");
+        scored.bind(id_);
+        std::set<std::string> missing;
+        while (scored.next()) {
+            const std::string name = text_or_empty(parse_untrusted_json(scored.text(0)), "name");
+            std::error_code error;
+            const fs::path file = run_.results() / (safe_file_name(name) + ".json");
+            if (!name.empty() && !fs::exists(file, error) && !error) missing.insert(file.string());
+        }
+        for (const std::string& file : missing)
+            warnings_.push_back(fmt::format("{}: is missing: the run's journal says that it was scored, and its score is left out", file));
+    }
+
     void sign() {
-        const std::string signature = is_over(state_.phase) && stamps_.settled ? stamps_.all : std::string();
+        // What a killed process left of its last line is told once: nobody has lost anything.
+        const bool settled = is_over(state_.phase) && stamps_.settled && warnings_.size() == cut_by_a_death_;
+        const std::string signature = settled ? stamps_.all : std::string();
         Statement(database_, "UPDATE runs SET signature = ?1 WHERE id = ?2 AND signature IS NOT ?1").bind(signature, id_).run();
         if (!changed_) return;
         database_.execute("UPDATE revisions SET newest = newest + 1");
@@ -182,9 +227,12 @@ class Ingest {
 
     /// A live run's last line may be half there: its rest is on the way, and no loss.
     bool is_being_written(int attempt, int rank) const {
-        if (attempt != state_.attempt || is_over(state_.phase)) return false;
+        return attempt == state_.attempt && !is_over(state_.phase) && !ends_with_a_line(attempt, rank);
+    }
+
+    bool ends_with_a_line(int attempt, int rank) const {
         std::ifstream file(run_.attempt_journal(attempt, rank), std::ios::binary);
-        return file.seekg(-1, std::ios::end) && file.get() != '\n';
+        return !file.seekg(-1, std::ios::end) || file.get() == '\n';
     }
 
     void journal(int attempt, int rank) {
@@ -206,9 +254,11 @@ class Ingest {
             if (event->seq % events_together == 0) append(attempt, rank, points, system);
         }
         append(attempt, rank, points, system);
-        if (reader.torn_bytes() > 0 && !is_being_written(attempt, rank))
+        if (reader.torn_bytes() > 0 && !is_being_written(attempt, rank)) {
             warnings_.push_back(fmt::format("{}: the last {} bytes of the journal were left out: {}",
                                             run_.attempt_journal(attempt, rank).string(), reader.torn_bytes(), reader.problem()));
+            cut_by_a_death_ += !ends_with_a_line(attempt, rank);
+        }
         if (reader.next_seq() == next_seq) return;
         changed_ = true;
         Statement(database_, "INSERT OR REPLACE INTO journals VALUES (?, ?, ?, ?, ?)")
@@ -319,6 +369,7 @@ class Ingest {
     RunStamps stamps_;  ///< made before anything but the state was read
     std::optional<SeriesWriter> series_;
     std::vector<std::string> warnings_;
+    std::size_t cut_by_a_death_ = 0;  ///< warnings of journals that a death cut
     bool changed_ = false;
 };
 

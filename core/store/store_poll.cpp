@@ -46,7 +46,8 @@ void Poll::load_known() {
     while (stored.next()) {
         Known& known = rows[stored.text(0)];
         if (const auto before = known_.find(stored.text(0)); before != known_.end()) known = std::move(before->second);
-        known.signature = signature_of(stored.text(1));
+        // None stands there of a run that another program was warned of, which was told here once.
+        if (const std::uint64_t signature = signature_of(stored.text(1)); signature != 0) known.signature = signature;
         known.attempt = static_cast<int>(stored.integer(2));
         known.phase = static_cast<RunPhase>(stored.integer(3));
         known.unusable = false;
@@ -56,7 +57,7 @@ void Poll::load_known() {
     known_ = std::move(rows);
 }
 
-void Poll::list_runs(bool thorough) {
+void Poll::list_runs(bool thorough, std::vector<std::string>& warnings) {
     bool settled = true;
     const Project project(store_.project_, false);
     const std::string stamp = folder_stamp(project.runs_folder().string(), settled);
@@ -64,7 +65,7 @@ void Poll::list_runs(bool thorough) {
         project.name_runs();
         ids_ = project.run_ids();
         listed_ = settled ? stamp : "";
-        take_names();
+        take_names(warnings);
     }
     if (known_.size() == ids_.size() && std::all_of(ids_.begin(), ids_.end(), [&](const std::string& id) { return known_.contains(id); }))
         return;
@@ -77,14 +78,19 @@ void Poll::list_runs(bool thorough) {
     }
 }
 
-/// Of rows that are there already: those of older versions have none, and a project that was put together anew may give others.
-void Poll::take_names() {
+/// Of rows that are there already: those of older versions have none, and a project that was put together anew, or whose list of names was
+/// lost, may give others. A paper may speak of the old one.
+void Poll::take_names(std::vector<std::string>& warnings) {
     Database& database = *store_.database_;
     std::vector<std::string> ids, names;
     Statement rows(database, "SELECT id, name FROM runs");
     while (rows.next()) ids.push_back(rows.text(0)), names.push_back(rows.text(1));
     const std::vector<std::string> given = names_of_runs(store_.project_, ids);
     if (given == names) return;
+    for (std::size_t i = 0; i < ids.size(); ++i)
+        if (!names[i].empty() && !given[i].empty() && given[i] != names[i])
+            warnings.push_back(fmt::format("{}: what was called {} is {} from now on: its list of names was changed or lost", ids[i],
+                                           names[i], given[i]));
     database.transaction([&] {
         database.execute("UPDATE revisions SET newest = newest + 1");
         Statement rename(database, "UPDATE runs SET name = ?1, revision = (SELECT newest FROM revisions) WHERE id = ?2 AND name IS NOT ?1");
@@ -140,7 +146,7 @@ std::vector<std::string> Poll::look(bool thorough, const LookProgress& progress)
     std::vector<std::string> warnings;
     has_looked_ = true;
     load_known();
-    list_runs(thorough);
+    list_runs(thorough, warnings);
     const OpenFolder folder(store_.project_ / "runs");
     runs_folder_ = folder.descriptor();
     turn_ = (turn_ + 1) % turns;

@@ -33,8 +33,8 @@ class Poll {
         bool unusable = false;                  ///< no run; not tried again at every look
     };
     void load_known();
-    void list_runs(bool thorough);
-    void take_names();
+    void list_runs(bool thorough, std::vector<std::string>& warnings);
+    void take_names(std::vector<std::string>& warnings);
     bool is_unchanged(Known& known, const std::string& id, bool in_turn) const;
     void take(Known& known, const std::string& id, std::vector<std::string>& warnings);
 

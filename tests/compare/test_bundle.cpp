@@ -234,6 +234,27 @@ class TestBundle : public QObject {
         QVERIFY(fs::exists(runs_[0].checkpoints() / "weights"));
         QVERIFY_THROWS_EXCEPTION(Error, open_bundle(copy, project));  // opened before
     }
+    void a_run_of_other_results_than_the_project_has_is_told() {
+        const Project project = new_project("newer");
+        QCOMPARE(open_bundle(archive_, project).differing, std::vector<std::string>{});
+        const std::string id = runs_[1].info().id;
+        write_results(RunDirectory(project.runs_folder() / id), 7);
+        const fs::path copy = folder_.path() / "supplement-3.tar.gz";
+        fs::copy_file(archive_, copy);
+        QCOMPARE(open_bundle(copy, project).differing, std::vector<std::string>{id});
+    }
+    /// It was taken again, and then neither the one could be restored nor the other be deleted.
+    void a_run_that_lies_in_the_trash_is_not_taken_again() {
+        const Project project = new_project("deleted");
+        const std::string id = open_bundle(archive_, project).runs.front();
+        project.trash(id);
+        const fs::path copy = folder_.path() / "supplement-4.tar.gz";
+        fs::copy_file(archive_, copy);
+        EXPECT_ERROR(open_bundle(copy, project), std::string("is in the trash"), "faceter restore " + id);
+        QVERIFY(!fs::exists(project.folder() / "bundles/supplement-4"));
+        project.restore(id);
+        QCOMPARE(open_bundle(copy, project).known.size(), std::size_t{2});
+    }
     void several_that_are_opened_at_once_do_not_meet() {
         constexpr int count = 6;
         const Project project = new_project("at-once");

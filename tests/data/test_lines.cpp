@@ -80,6 +80,29 @@ class TestLines : public QObject {
             lines_of(put(at("two.zst"), faceter::testing::zstd(content.substr(0, half)) + faceter::testing::zstd(content.substr(half)))),
             plain);
     }
+    /// A skippable frame in front, as pzstd writes it, between two others and behind them (RFC 8878, 3.1.2).
+    void frames_that_are_to_be_skipped_are_skipped() {
+        const std::string skipped = std::string("\x50\x2a\x4d\x18\x04\0\0\0", 8) + "abcd";
+        const std::string last = std::string("\x5f\x2a\x4d\x18\0\0\0\0", 8);
+        const std::string one = faceter::testing::zstd("one\n"), two = faceter::testing::zstd("two\n");
+        QCOMPARE(lines_of(put(at("skip.zst"), skipped + one + last + two + skipped)), (std::vector<std::string>{"one", "two"}));
+        EXPECT_ERROR(lines_of(put(at("skip_cut.zst"), skipped.substr(0, 10))), "skip_cut.zst", "cut short");
+    }
+    void a_zero_byte_is_refused_with_its_line_and_what_to_do() {
+        const auto little = [](std::string_view ascii) {
+            std::string wide;
+            for (const char c : ascii) wide += {c, '\0'};
+            return wide;
+        };
+        EXPECT_ERROR(lines_of(put(at("wide.csv"), little("text,label\na,x\n"))), "wide.csv:1:", "iconv -f UTF-16LE -t UTF-8");
+        EXPECT_ERROR(lines_of(put(at("big.csv"), std::string(1, '\0') + little("text\n"))), "big.csv:1:", "iconv -f UTF-16BE");
+        EXPECT_ERROR(lines_of(put(at("marked.csv"), "\xff\xfe" + little("text\n"))), "marked.csv:1:", "iconv -f UTF-16 ");
+        EXPECT_ERROR(lines_of(put(at("hole.tsv"), "a\tb\nc" + std::string(1, '\0') + "d\te\n")), "hole.tsv:2:", "tr -d '\\000'");
+        EXPECT_ERROR(lines_of(put(at("tail.txt"), "a\n" + std::string(512, '\0'))), "tail.txt:2:", "zero byte");
+        EXPECT_ERROR(lines_of(put(at("sheet.csv"), std::string("PK\x03\x04\0\0x", 7))), "sheet.csv:1:", "a spreadsheet or an archive");
+        EXPECT_ERROR(lines_of(put(at("a.arrow"), std::string("ARROW1\0\0\n", 9))), "a.arrow:1:", "an Arrow file");
+        EXPECT_ERROR(lines_of(put(at("b.arrow"), std::string("\xff\xff\xff\xff\x40\1\0\0\n", 9))), "b.arrow:1:", "an Arrow file");
+    }
     void a_line_longer_than_the_buffer_is_read_whole() {
         const std::string longer(3 << 20, 'x');
         const auto lines = lines_of(put(at("long"), "a\n" + longer + "\nb"));

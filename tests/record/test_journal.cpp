@@ -113,6 +113,7 @@ class TestJournal : public QObject {
         QCOMPARE(read_journal(file).problem, std::string("a line is missing"));
         overwrite(file, whole.substr(0, third) + whole.substr(second));
         QCOMPARE(read_journal(file).events.size(), std::size_t{2});
+        QCOMPARE(read_journal(file).problem, std::string("a line stands twice"));
     }
     void a_sealed_line_that_costs_more_than_its_bytes_is_cut_data() {
         QTest::addColumn<QByteArray>("value");

@@ -47,6 +47,19 @@ class TestState : public QObject {
 
   private Q_SLOTS:
     void a_new_run_is_queued() { QCOMPARE(read_state(new_run()).phase, RunPhase::queued); }
+    /// It was killed behind its last step; where it went on it had no loss, in lists and in --where.
+    void an_attempt_that_had_no_step_left_keeps_the_loss_of_the_one_before() {
+        const RunDirectory run = new_run();
+        write_attempt(run, 1, 5, "");
+        write_worker_exit(run, 1, {5, 9, ""});
+        JournalWriter journal(run, run.begin_attempt(), {"checkpoints/step", 5, Json::object(), 0});
+        journal.event("stage_started", {{"stage", "train"}, {"total_steps", 5}});
+        journal.event("finished", {});
+        const RunState state = read_state(run);
+        QCOMPARE(state.phase, RunPhase::done);
+        QCOMPARE(state.step, std::int64_t{5});
+        QCOMPARE(state.loss, 1.0 / 5);
+    }
     void a_journal_that_cannot_be_looked_into_is_an_error() {
         const RunDirectory run = new_run();
         write_attempt(run, 1, 3, "finished");

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "common/stable_order.h"
 #include "store/store.h"
@@ -49,6 +50,26 @@ class TestTrash : public QObject {
         for (const RunInfo& info : made) expected.push_back(info.id);
         for (const TrashedRun& run : project.trashed()) listed.push_back(run.info.id);
         QCOMPARE(listed, expected);
+    }
+    /// Where a run was gone when its turn came, a path of nothing was renamed, and the trash was not emptied of the others.
+    void what_is_restored_while_the_trash_is_emptied_stays_and_holds_up_nothing() {
+        for (const std::size_t restored : {0, 1}) {  // the one that is just renamed, the next
+            const TemporaryDirectory folder;
+            const Project project(folder.path(), false);
+            for (std::size_t i = 0; i < 3; ++i) project.trash(sample_run(folder.path(), i).info().id);
+            const std::string id = project.trashed().at(restored).info.id;
+            bool done = false;
+            set_file_fault_hook([&](FileOperation operation, const fs::path&) {
+                if (operation != FileOperation::rename || std::exchange(done, true)) return 0;
+                fs::rename(project.trash_folder() / id, project.runs_folder() / id);
+                return 0;
+            });
+            const int removed = project.empty_trash(-1);
+            set_file_fault_hook(nullptr);
+            QCOMPARE(removed, 2);
+            QCOMPARE(project.run_ids(), std::vector<std::string>{id});
+            QVERIFY(project.trashed().empty());
+        }
     }
     void a_running_run_is_refused() {
         const TemporaryDirectory folder;

@@ -57,6 +57,15 @@ class TestYaml : public QObject {
         const Json json = yaml_to_json(parse_yaml("base: &b {x: 1}\nuse: *b\n", "t.yaml"));
         QCOMPARE(json.at("use").at("x").get<int>(), 1);
     }
+    void a_merge_key_is_refused_with_what_to_write() {
+        EXPECT_ERROR(parse_yaml("base: &b {x: 1}\nuse:\n  <<: *b\n  y: 2\n", "t.yaml"), "t.yaml:3:3", "merge keys", "write the settings out");
+        QCOMPARE(yaml_to_json(parse_yaml("'<<': 1\n", "t.yaml")).at("<<").get<int>(), 1);
+    }
+    /// In the name of a file it ended what was said of the file.
+    void a_zero_byte_that_is_escaped_is_refused() {
+        EXPECT_ERROR(parse_yaml("a: 1\npath: \"pa\\0irs.jsonl\"\n", "t.yaml"), "t.yaml:2:7", "zero byte", "leave the escape");
+        EXPECT_ERROR(parse_yaml("\"a\\0\": 1\n", "t.yaml"), "t.yaml:1:1", "zero byte");
+    }
     void an_alias_bomb_is_refused_at_once() {
         std::string bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
         for (int i = 1; i < 12; ++i) {

@@ -237,6 +237,66 @@ class TestStoreLists : public QObject {
         QVERIFY(stamps_of(AT_FDCWD, run.folder().string(), 1).settled);
         QVERIFY(!stamps_of(AT_FDCWD, run.folder().string(), 1, now_ns() - 2 * hour_ns).settled);
     }
+    /// Who looked first was warned, and all others were shown less without a word. A program that looks often is told once.
+    void what_cannot_be_read_is_told_to_each_who_looks() {
+        const TemporaryDirectory project;
+        const RunDirectory torn = sample_run(project.path(), 0), bad = sample_run(project.path(), 1);
+        for (const RunDirectory& run : {torn, bad}) write_attempt(run, 1, 5, "finished");
+        overwrite(torn.attempt_journal(1), read_file(torn.attempt_journal(1)) + "no event\n");
+        overwrite(bad.folder() / "user.jsonl", "{\"tag\":\"paper\"}\n{\"note\":\"imp\n");
+        overwrite(bad.results() / "bad.json", "{\"score\": ");
+        overwrite(bad.figures() / "bad.json", "{");
+        for (const RunDirectory& run : {torn, bad}) settle(run);
+        for (int program = 0; program < 3; ++program) {
+            Store store(project.path());
+            QCOMPARE(store.ingest_all().size(), std::size_t{4});
+            Store(project.path()).ingest_all();
+            QCOMPARE(store.ingest_all().size(), std::size_t{0});
+        }
+        write_file_atomic(bad.results() / "bad.json", "{\"score\": 5}");
+        QCOMPARE(Store(project.path()).ingest_all().size(), std::size_t{3});
+        Store store(project.path());
+        QCOMPARE(store.results(bad.info().id).size(), std::size_t{1});
+    }
+    void a_run_that_is_called_otherwise_than_before_is_told() {
+        const TemporaryDirectory project;
+        const std::string first = sample_run(project.path(), 1).info().id, second = sample_run(project.path(), 2).info().id;
+        QVERIFY(Store(project.path()).ingest_all().empty());
+        Project(project.path(), false).remove(first);
+        QVERIFY(Store(project.path()).ingest_all().empty());
+        overwrite(project.path() / "names.jsonl", "");
+        const std::vector<std::string> warnings = Store(project.path()).ingest_all();
+        QCOMPARE(warnings.size(), std::size_t{1});
+        QVERIFY2(warnings.front().find(second + ": what was called EM-2 is EM-1") != std::string::npos, warnings.front().c_str());
+    }
+    void what_a_death_left_of_a_line_is_told_once() {
+        const TemporaryDirectory project;
+        const RunDirectory run = sample_run(project.path());
+        write_attempt(run, 1, 5, "finished");
+        const std::string whole = read_file(run.attempt_journal(1));
+        overwrite(run.attempt_journal(1), whole + whole.substr(0, 40));
+        overwrite(run.folder() / "user.jsonl", "{\"tag\":\"paper\"}\n{\"note\":\"imp");
+        settle(run);
+        QCOMPARE(Store(project.path()).ingest_all().size(), std::size_t{1});
+        QCOMPARE(Store(project.path()).ingest_all(), std::vector<std::string>{});
+    }
+    void a_score_that_the_journal_has_and_no_file_is_told() {
+        const TemporaryDirectory project;
+        const RunDirectory run = sample_run(project.path());
+        write_results(run, 0, 2);
+        {
+            JournalWriter journal(run, run.begin_attempt(), {});
+            for (const char* name : {"set0", "set1"}) journal.event("result", {{"name", name}, {"score", 40}});
+            journal.event("finished", {});
+        }
+        QCOMPARE(Store(project.path()).ingest_all(), std::vector<std::string>{});
+        fs::remove(run.results() / "set1.json");
+        for (int look = 0; look < 2; ++look) {
+            const std::vector<std::string> warnings = Store(project.path()).ingest_all();
+            QCOMPARE(warnings.size(), std::size_t{1});
+            QVERIFY2(warnings.front().find("set1.json: is missing") != std::string::npos, warnings.front().c_str());
+        }
+    }
     void a_folder_that_is_no_run_is_named_once_by_a_poll() {
         const TemporaryDirectory project;
         make_directories(project.path() / "runs" / "stray");

@@ -189,6 +189,21 @@ class TestVariants : public QObject {
         }
     }
 
+    /// Every text was cut to its special tokens, and trained on without a word; with less room the error named no folder.
+    void a_length_that_leaves_nothing_of_a_text_is_refused() {
+        NEED_SHARED();
+        const fs::path bert = shared_folder() / "fixtures/bert", folder = root_.path() / "short";
+        fs::copy(bert, folder, fs::copy_options::recursive);
+        fs::permissions(folder, fs::perms::owner_write, fs::perm_options::add);
+        const Json of_folder = {{"model", folder.string()}, {"tasks", tasks}};
+        for (const int longest : {1, 2}) {
+            fs::remove(folder / "sentence_bert_config.json");
+            write_file_atomic(folder / "sentence_bert_config.json", Json{{"max_seq_length", longest}}.dump());
+            EXPECT_ERROR(open_start_model(of_folder), folder.string() + ": its longest text", std::string("leaves nothing of a text"));
+        }
+        const Json of_settings = {{"model", bert.string()}, {"tasks", tasks}, {"max_length", 2}};
+        EXPECT_ERROR(open_start_model(of_settings), "max_length is 2", "leaves nothing of it");
+    }
     void adapters_without_a_router_stay_with_the_model() {
         NEED_SHARED();
         const c10::AutoGradMode no_grad(false);
