@@ -345,9 +345,17 @@ int score(const TeacherOptions& options) {
         Tally tally;
         for (std::size_t i = begin; i < end; ++i) {
             const Example& example = pairs.examples[i];
-            Json line = work.whole_line(example);
+            Json line = work.line(example);
             line["scores"] = Json::array({rows.score(example.anchor, example.positive)});
-            for (const std::uint32_t text : given_negatives(pairs, example)) line["scores"].push_back(rows.score(example.anchor, text));
+            std::unordered_set<std::uint32_t> seen;  // one that is learnt from twice would count twice
+            for (const std::uint32_t text : given_negatives(pairs, example)) {
+                if (!seen.insert(text).second) {
+                    ++tally["negatives that stand there again, left out"];
+                    continue;
+                }
+                line["negatives"].push_back(pairs.texts[text]);
+                line["scores"].push_back(rows.score(example.anchor, text));
+            }
             tally["scores"] += line["scores"].size();
             lines += line.dump() + "\n";
         }

@@ -17,6 +17,7 @@
 #include "eval/form_scores.h"
 #include "eval/tasks.h"
 #include "evaluation_names.h"
+#include "example_values.h"
 #include "experiment/suite.h"
 #include "figure/table_export.h"
 #include "named_model.h"
@@ -38,10 +39,17 @@ struct EvaluateCommand {
     bool json = false, per_example = false, present = false;
 };
 
-Json summary_of(const EvaluationResult& result, bool per_example) {
+/// `examples`: what example_values says of it; null where it was not asked for.
+Json summary_of(const EvaluationResult& result, const Json& examples) {
     Json json = result.to_json();
     if (result.task.empty()) json["task"] = result.task_type;  // no task of an experiment: the kind is what a script asks for
-    if (!per_example) json.erase("per_example");
+    json.erase("per_example");
+    if (examples.is_null()) return json;
+    if (!examples.contains("subsets")) {
+        json.update(examples);
+        return json;
+    }
+    for (std::size_t i = 0; i < result.subsets.size(); ++i) json["subsets"][i].update(examples.at("subsets").at(i));
     return json;
 }
 
@@ -218,9 +226,9 @@ void note_tasks_unknown_to_mteb(const std::vector<Json>& entries) {
 }
 
 /// Those of `entries` that were scored, in their order. Where a later one failed or was stopped, what was computed before is printed all
-/// the same, and JSON names the others.
-void print_scores(const EvaluateCommand& options, const std::vector<EvaluationResult>& results, const FormScores& forms,
-                  const std::vector<Json>& entries) {
+/// the same, and JSON names the others. `examples`: by result, where --per-example asks for them.
+void print_scores(const EvaluateCommand& options, const std::vector<EvaluationResult>& results, const std::vector<Json>& examples,
+                  const FormScores& forms, const std::vector<Json>& entries) {
     if (results.empty()) return;
     const bool whole = results.size() == entries.size();
     if (!options.json) {
@@ -229,7 +237,8 @@ void print_scores(const EvaluateCommand& options, const std::vector<EvaluationRe
         return;
     }
     Json json = {{"datasets", Json::array()}};
-    for (const EvaluationResult& result : results) json["datasets"].push_back(summary_of(result, options.per_example));
+    for (std::size_t i = 0; i < results.size(); ++i)
+        json["datasets"].push_back(summary_of(results[i], options.per_example ? examples[i] : Json()));
     if (forms.forms.size() > 1 && whole) json["forms"] = forms.to_json();
     for (std::size_t i = results.size(); i < entries.size(); ++i) json["not_scored"].push_back(entries[i].at("name"));
     fmt::print("{}\n", json_text(json, 1));
@@ -256,6 +265,7 @@ int evaluate(const EvaluateCommand& options) {
     const std::int64_t dim = opened.model->dim();
     FormScores forms{dim, embedding_forms(options.prefixes, options.precisions, dim), {}};
     std::vector<EvaluationResult> results;
+    std::vector<Json> examples;
     ProgressLine progress("evaluate", sets.size(), "data sets");
     const auto stop_where_wanted = [&](std::size_t) {
         if (stop_requested() != StopRequest::none)
@@ -269,20 +279,21 @@ int evaluate(const EvaluateCommand& options) {
         const auto start = std::chrono::steady_clock::now();
         const EvaluationRoutes routes = chosen_routes(options, opened, set);
         add_form_scores(forms, embedder, set, routes);
+        const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        if (options.per_example) examples.push_back(example_values(embedder, set, routes, forms.results.front().back()));
         results.push_back(forms.results.front().back());
         results.back().settings["instructions"] = instructions_json(routes);
-        const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
         if (!options.mteb_results.empty()) write_mteb_file(options, opened, results.back(), seconds);
     };
     try {
         for (std::size_t i = 0; i < sets.size(); ++i) score_one(i);
     } catch (...) {
-        print_scores(options, results, forms, entries);
+        print_scores(options, results, examples, forms, entries);
         throw;
     }
     progress.update(results.size());
     if (is_terminal(stderr)) progress.finish();
-    print_scores(options, results, forms, entries);
+    print_scores(options, results, examples, forms, entries);
     return 0;
 }
 
@@ -330,7 +341,10 @@ void add_evaluate(CLI::App& app, int& exit_code) {
     command->add_option("--model-name", options->model_name, "The model's name there, as org/name; default: of --model")
         ->needs("--mteb-results");
     command->add_flag("--json", options->json, "Print JSON");
-    command->add_flag("--per-example", options->per_example, "The value of every example too")->needs("--json");
+    command
+        ->add_flag("--per-example", options->per_example,
+                   "The value of every example too: the metric of a query or text; the cosine of a pair, beside what the data wants of it")
+        ->needs("--json");
     command->callback([=, &exit_code] { exit_code = evaluate(*options); });
 }
 

@@ -30,6 +30,16 @@ std::vector<ScoredText> texts_of(const ClassificationData& data) {
     return texts;
 }
 
+std::vector<ScoredText> texts_of(const MultilabelData& data) {
+    std::vector<ScoredText> texts;
+    for (std::uint32_t i = 0; i < data.test.size(); ++i) {
+        std::vector<std::string> names;
+        for (const std::int32_t label : data.test_labels[i]) names.push_back(data.label_names[static_cast<std::size_t>(label)]);
+        texts.push_back({copy(data.test[i]), fmt::format("{}", fmt::join(names, ", "))});
+    }
+    return texts;
+}
+
 std::vector<ScoredText> texts_of(const ClusteringData& data) {
     std::vector<ScoredText> texts;
     for (const ClusteringData::Set& set : data.sets) {
@@ -51,7 +61,6 @@ std::vector<ScoredText> texts_of(const RerankingData& data) {
 
 std::vector<ScoredText> texts_of(const PairData&) { return {}; }
 std::vector<ScoredText> texts_of(const SummarisationData&) { return {}; }
-std::vector<ScoredText> texts_of(const MultilabelData&) { return {}; }
 std::vector<ScoredText> texts_of(const BitextData&) { return {}; }
 
 }  // namespace

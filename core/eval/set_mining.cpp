@@ -65,8 +65,11 @@ float JudgedRows::score(std::uint32_t anchor, std::uint32_t document) {
 std::vector<std::uint32_t> filter_given(std::span<const std::uint32_t> given, std::uint32_t anchor, JudgedRows& rows, double limit,
                                         Tally& tally) {
     std::vector<std::uint32_t> kept;
+    std::unordered_set<std::uint32_t> seen;
     for (const std::uint32_t text : given)
-        if (rows.score(anchor, text) < limit)
+        if (!seen.insert(text).second)
+            ++tally["given negatives that stand there again"];
+        else if (rows.score(anchor, text) < limit)
             kept.push_back(text);
         else
             ++tally["given negatives above the margin"];

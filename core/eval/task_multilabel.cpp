@@ -75,20 +75,25 @@ EvaluationResult evaluate_multilabel(CachedEmbedder& embedder, const EvaluationS
     const at::Tensor test = embedder.embed(data.test.views(), routes.query);
     const FeatureMatrix test_rows{test.const_data_ptr<float>(), test.size(0), test.size(1)};
     std::vector<MultilabelScores> scores(num_draws);
+    std::vector<std::vector<LabelSet>> predicted(num_draws);
     at::parallel_for(0, num_draws, 1, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t d = begin; d < end; ++d) {
             const auto& draw = draws[static_cast<std::size_t>(d)];
             const std::vector<float> features = train.of(draw);
             std::vector<LabelSet> own;
             for (const std::size_t i : draw) own.push_back(labels.train[i]);
-            const auto predicted = nearest_neighbour_labels({features.data(), static_cast<std::int64_t>(draw.size()), test_rows.dim}, own,
-                                                            test_rows, num_neighbours);
-            scores[static_cast<std::size_t>(d)] = multilabel_scores(labels.test, predicted, labels.count);
+            auto& said = predicted[static_cast<std::size_t>(d)];
+            said = nearest_neighbour_labels({features.data(), static_cast<std::int64_t>(draw.size()), test_rows.dim}, own, test_rows,
+                                            num_neighbours);
+            scores[static_cast<std::size_t>(d)] = multilabel_scores(labels.test, said, labels.count);
         }
     });
     EvaluationResult result;
     result.metric = "accuracy";
     result.n = data.test_labels.size();
+    result.per_example.assign(result.n, 0);
+    for (const std::vector<LabelSet>& said : predicted)
+        for (std::size_t i = 0; i < said.size(); ++i) result.per_example[i] += 100.0 / num_draws * (said[i] == labels.test[i]);
     std::vector<double> f1, lrap;
     for (const MultilabelScores& one : scores) {
         result.draws.push_back(100 * one.accuracy);

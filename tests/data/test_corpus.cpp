@@ -105,6 +105,20 @@ class TestCorpus : public QObject {
         QCOMPARE(scored_texts(set).size(), std::size_t{1});  // the second query has no negatives, and so no score
     }
 
+    void a_text_of_several_labels_is_scored_with_all_of_them_beside_it() {
+        MultilabelData data;
+        data.label_names = {"cat", "dog", "rain"};
+        for (const char* text : {"both", "none"}) data.test.add(text);
+        data.test_labels = {{0, 2}, {}};
+        EvaluationSet set;
+        set.data = std::move(data);
+        const auto texts = scored_texts(set);
+        QCOMPARE(texts.size(), std::size_t{2});
+        QCOMPARE(texts[0].text, std::string("both"));
+        QCOMPARE(texts[0].wanted, std::string("cat, rain"));
+        QVERIFY(texts[1].wanted.empty());
+    }
+
     void subsets_give_their_first() {
         EvaluationSet set;
         set.subsets = {retrieval(3), retrieval(4)};

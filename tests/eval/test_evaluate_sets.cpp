@@ -154,6 +154,8 @@ class TestEvaluateSets : public QObject {
         EXPECT_CLOSE(result.metrics.at("lrap"), 100.0, "LRAP");
         QCOMPARE(result.draws.size(), std::size_t{10});
         QCOMPARE(result.settings.at("labels").get<int>(), 2);  // those of the test part
+        QCOMPARE(result.per_example.size(), std::size_t{2});   // whose mean the accuracy is
+        for (const double value : result.per_example) EXPECT_CLOSE(value, 100.0, "right in every draw");
     }
     void an_embedding_that_is_not_finite_is_an_error_that_names_set_and_text() {
         auto broken = EmbeddingModel::open(ModelFolder::open(shared_folder() / "fixtures/bert"));

@@ -235,6 +235,25 @@ class TestMining : public QObject {
         QCOMPARE(scores_of(set, set.examples[1])[0], lines[1]["scores"][0].get<float>());
         QVERIFY(!fs::exists(output.string() + ".work"));
     }
+    void a_negative_that_a_row_gives_twice_is_written_once() {
+        NEED_SHARED();
+        const fs::path triplets = folder_.path() / "twice.jsonl", scored = folder_.path() / "scored_once.jsonl",
+                       kept = folder_.path() / "kept_once.jsonl";
+        std::ofstream(triplets) << Json{{"query", "a fast editor"},
+                                        {"document", "This editor is fast"},
+                                        {"negatives", {"a slow shell", "a clock", "a slow shell"}}}
+                                       .dump()
+                                << "\n";
+        QVERIFY2(run({"score", "--model", teacher_.c_str(), "--output", scored.c_str(), triplets.c_str()}) == 0, error_.c_str());
+        const Json line = read_lines(scored)[0];
+        QCOMPARE(line.at("negatives").dump(), std::string(R"(["a slow shell","a clock"])"));
+        QCOMPARE(line.at("scores").size(), std::size_t{3});
+        QVERIFY2(run({"mine", "--model", teacher_.c_str(), "--filter-given", "--margin", "1", "--output", kept.c_str(),
+                      triplets.c_str()}) == 0,
+                 error_.c_str());
+        QCOMPARE(read_lines(kept)[0].at("negatives").dump(), std::string(R"(["a slow shell","a clock"])"));
+        QCOMPARE(read_json(kept.string() + ".report.json").at("counts").at("given negatives kept").get<int>(), 2);
+    }
     void a_release_scores_with_the_prompts_and_adapters_that_it_has_for_queries_and_documents() {
         NEED_SHARED();
         const fs::path release = shared_folder() / "fixtures/jina_embeddings_v3", triplets = folder_.path() / "for_jina.jsonl",

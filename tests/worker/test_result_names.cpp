@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 
+#include <cmath>
 #include <fstream>
 
 #include "common/file.h"
 #include "data/child_process.h"
 #include "experiment/experiment.h"
 #include "record/run_directory.h"
+#include "stats/correlation.h"
 #include "support/checkout.h"
 #include "support/test.h"
 
@@ -75,6 +77,33 @@ class TestResultNames : public QObject {
             QCOMPARE(result.exit_code, 2);
             QVERIFY2(result.last_lines.find(std::string(" requires ") + needed) != std::string::npos, result.last_lines.c_str());
         }
+    }
+
+    /// Metrics of pairs and of bitexts are no means over examples: their values are what the metrics are made of.
+    void per_example_values_of_pairs_and_bitexts_are_there() {
+        for (const char* task : {"bitext_mining", "pair_classification"}) {
+            make_directories(in(task));
+            std::ofstream(in(task) + "/dataset.json") << Json{{"task", task}}.dump();
+            std::ofstream out(in(task) + "/test.jsonl");
+            for (int i = 0; i < 9; ++i)
+                out << Json{{"sentence1", fmt::format("a cat number {}", i)}, {"sentence2", fmt::format("the cat {}", i)}, {"label", i % 2}}
+                           .dump()
+                    << "\n";
+        }
+        const ChildResult result = worker({"evaluate", "--model", model(), "--data", in("en/sts"), "--data", in("bitext_mining"), "--data",
+                                           in("pair_classification"), "--json", "--per-example"});
+        QVERIFY2(result.exit_code == 0, result.last_lines.c_str());
+        const Json sets = Json::parse(result.output).at("datasets");
+        for (const Json& set : sets) QCOMPARE(set.at("per_example").size(), std::size_t{9});
+        QCOMPARE(sets.at(0).at("per_example_of").get<std::string>(), std::string("cosine"));
+        QCOMPARE(sets.at(0).at("per_example_wanted").dump(), std::string("[0.0,1.0,2.0,3.0,4.0,0.0,1.0,2.0,3.0]"));
+        const auto similarities = sets.at(0).at("per_example").get<std::vector<double>>();
+        const double again = 100 * spearman(similarities, sets.at(0).at("per_example_wanted").get<std::vector<double>>()).r;
+        QVERIFY2(std::abs(again - sets.at(0).at("score").get<double>()) < 1e-6, std::to_string(again).c_str());
+        double found = 0;
+        for (const Json& value : sets.at(1).at("per_example")) found += value.get<double>() / 9;
+        QVERIFY(std::abs(found - sets.at(1).at("metrics").at("accuracy").get<double>()) < 1e-9);
+        QCOMPARE(sets.at(2).at("per_example_wanted").size(), std::size_t{9});
     }
 
     void two_sets_that_are_one_to_mteb_are_refused_before_they_are_scored() {
