@@ -17,7 +17,10 @@ namespace {
     throw data_error(
         "{}: holds a zero byte: the file is UTF-16, or damaged; write it as UTF-8: iconv -f {} -t UTF-8 FILE > NEW, or without its zero "
         "bytes: tr -d '\\000' < FILE > NEW",
-        place.text(), marked ? "UTF-16" : line.find('\0') % 2 == 1 ? "UTF-16LE" : "UTF-16BE");
+        place.text(),
+        marked                     ? "UTF-16"
+        : line.find('\0') % 2 == 1 ? "UTF-16LE"
+                                   : "UTF-16BE");
 }
 
 }  // namespace

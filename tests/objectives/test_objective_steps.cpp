@@ -148,7 +148,9 @@ class TestObjectiveSteps : public QObject {
                 QVERIFY(at::allclose(objective->guide()->embed(texts, role), wanted, 1e-5, 1e-6));
             }
             model->tasks = read_tasks(Json{{"retrieval", Json::object()}, {"other", Json::object()}});
-            EXPECT_ERROR(registry().make_objective(method, {{"method", method}, {"teacher", teacher.string()}})->attach(*model, 4, folder_.path() / "none"),
+            EXPECT_ERROR(registry()
+                             .make_objective(method, {{"method", method}, {"teacher", teacher.string()}})
+                             ->attach(*model, 4, folder_.path() / "none"),
                          "embeds texts of task 'retrieval' otherwise than those of 'other'", "export one of its tasks");
         }
     }
