@@ -30,7 +30,7 @@ int leastWidth(RunColumn::Kind kind, int wanted, int head) {
         case RunColumn::Kind::name:
             return std::min(wanted, 180);  // a sweep's points differ at their names' ends
         case RunColumn::Kind::time:
-            return std::min(wanted, 96);
+            return std::min(wanted, 84);
         case RunColumn::Kind::key_settings:
         case RunColumn::Kind::point:
         case RunColumn::Kind::tags:
