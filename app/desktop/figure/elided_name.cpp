@@ -22,7 +22,7 @@ struct Parts {
 Parts shortKeyed(const QString& name) {
     // Behind a dot values may hold spaces; behind a space, as comparisons name groups, a point is one word.
     static const QRegularExpression point(
-        QStringLiteral("(?:^| · )([a-z][\\w.]*=[^=]*(?:,[a-z][\\w.]*=[^=]*)*)( \\((?:n = \\d+|baseline)\\))?$")),
+        QStringLiteral("(?:^| · )([a-z][\\w.]*=[^=]*?(?:,[a-z][\\w.]*=[^=]*?)*)( \\((?:n = \\d+|baseline)\\))?$")),
         word(QStringLiteral("^[^=]* ([a-z][\\w.]*=[^=\\s]*(?:,[a-z][\\w.]*=[^=\\s]*)*)( \\([^()]*\\))?$")),
         key(QStringLiteral("([a-z][\\w.]*)="));
     const bool isDotted = point.match(name).hasMatch();
