@@ -109,20 +109,26 @@ QWidget* CurriculumPage::makeDifficulty() {
     return scrolled(body);
 }
 
+/// What the colours are and the examples of a batch stay in sight, however many strips are between them.
 QWidget* CurriculumPage::makeBatches() {
     auto* body = new QWidget;
     auto* layout = new QVBoxLayout(body);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(12);
     m_strip->setObjectName(QStringLiteral("curriculumStrip"));
+    m_strips = scrolled(m_strip);
     m_legend->setLayout(new FlowLayout);
     m_legend->setObjectName(QStringLiteral("curriculumLegend"));
-    layout->addWidget(m_strip);
+    auto* examples = new QWidget;
+    auto* column = new QVBoxLayout(examples);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->addWidget(m_examples);
+    column->addStretch(1);
     layout->addWidget(m_legend);
-    layout->addWidget(m_examples);
-    layout->addStretch(1);
+    layout->addWidget(m_strips, 2);
+    layout->addWidget(scrolled(examples), 1);
     connect(m_strip, &BatchStrip::batchChosen, this, &CurriculumPage::showExamples);
-    return scrolled(body);
+    return body;
 }
 
 /// Of a batch that was chosen on the strip.
@@ -159,6 +165,8 @@ void CurriculumPage::showBatches() {
     if (m_drawn->empty()) m_examples->clear();
     m_colours = taskColours(runs());
     m_strip->setRuns(sharedRuns(), m_colours);
+    m_strip->setMinimumHeight(m_strip->sizeHint().height());
+    m_strips->setMaximumHeight(m_strip->minimumHeight());
     showLegend();
 }
 

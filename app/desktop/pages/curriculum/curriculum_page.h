@@ -3,6 +3,7 @@
 #include "pages/run_page.h"
 
 class QMenu;
+class QScrollArea;
 
 namespace faceter::desktop {
 
@@ -60,6 +61,7 @@ class CurriculumPage : public RunPageOf<CurriculumRun> {
     TourRing* m_ring;
     QWidget* m_ringCard = nullptr;
     BatchStrip* m_strip;
+    QScrollArea* m_strips = nullptr;  // around it
     QWidget* m_legend;
     BatchExamples* m_examples;
     std::vector<Card> m_cards;
