@@ -50,9 +50,10 @@ void note_start_model(const RunContext& run, const EmbeddingModel& model, bool r
         const std::string before = start_model_of(run.run.attempt_journal(earlier.back()));
         if (before.empty()) continue;
         if (before != fingerprint)
-            run.warn(fmt::format("the start model is not the one that attempt {} read, which the run goes on from (its tokenizer, pooling, "
-                                 "configuration or weights differ); 'faceter rerun' begins from what is there now",
-                                 earlier.back()));
+            run.warn(
+                fmt::format("the start model is not the one that attempt {} read, which the run goes on from (its tokenizer, pooling, "
+                            "configuration or weights differ); 'faceter rerun' begins from what is there now",
+                            earlier.back()));
         return;
     }
 }

@@ -14,7 +14,7 @@ std::string_view kind_by_beginning(std::string_view line) {
     constexpr std::string_view arrow = "an Arrow file, which is not read; write it as JSON lines, as to_json of datasets does";
     constexpr std::string_view packed = "packed by xz or bzip2, which is not read; unpack it, or pack it by gzip or zstd";
     constexpr std::pair<std::string_view, std::string_view> kinds[] = {
-        {"PK\x03\x04", sheet}, {"ARROW1", arrow}, {"\xff\xff\xff\xff", arrow}, {"\xfd" "7zXZ", packed}, {"BZh", packed}};
+        {"PK\x03\x04", sheet}, {"ARROW1", arrow}, {"\xff\xff\xff\xff", arrow}, {"\3757zXZ", packed}, {"BZh", packed}};
     for (const auto& [beginning, kind] : kinds)
         if (line.starts_with(beginning)) return kind;
     return "";
@@ -28,7 +28,10 @@ std::string_view kind_by_beginning(std::string_view line) {
     throw data_error(
         "{}: holds a zero byte: the file is UTF-16, or damaged; write it as UTF-8: iconv -f {} -t UTF-8 FILE > NEW, or without its zero "
         "bytes: tr -d '\\000' < FILE > NEW",
-        place.text(), marked ? "UTF-16" : line.find('\0') % 2 == 1 ? "UTF-16LE" : "UTF-16BE");
+        place.text(),
+        marked                     ? "UTF-16"
+        : line.find('\0') % 2 == 1 ? "UTF-16LE"
+                                   : "UTF-16BE");
 }
 
 }  // namespace

@@ -13,7 +13,8 @@
 namespace faceter {
 
 /// Lines of a plain, gzip or zstd file, one after the other through one buffer. "\n" and "\r\n" end a line, a byte order mark in front is
-/// left out, and a last line without an end is a line. Throws data errors with file:line (over-long lines, zero bytes, damaged compression).
+/// left out, and a last line without an end is a line. Throws data errors with file:line (over-long lines, zero bytes, damaged
+/// compression).
 class LineReader {
   public:
     static constexpr std::size_t max_line_bytes = std::size_t(64) << 20;

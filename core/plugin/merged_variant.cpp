@@ -75,9 +75,10 @@ std::string began_from(const RunDirectory& run) {
 /// What a run has learned is its difference to what it began from, not to what lies in that place now.
 void require_same_start(const RunDirectory& run, const EmbeddingModel& start) {
     if (const std::string noted = began_from(run); !noted.empty() && noted != start.fingerprint())
-        throw data_error("{}: the model in {} is not the one that it began from, to which its differences are taken; put that one back, or "
-                         "use --how mean",
-                         run.info().shown_name(), start.folder.folder.string());
+        throw data_error(
+            "{}: the model in {} is not the one that it began from, to which its differences are taken; put that one back, or "
+            "use --how mean",
+            run.info().shown_name(), start.folder.folder.string());
 }
 
 class Merged final : public Variant {

@@ -141,8 +141,10 @@ std::string Project::restore(std::string_view name) const {
                           found.empty() ? "; faceter trash lists what is there" : ": " + join(found, ", "));
     const fs::path place = runs_folder() / found.front();
     std::error_code ignored;
-    if (fs::exists(place, ignored)) throw usage_error("{}: a run of this name is there; 'faceter delete --now {}' removes that one for good, and this can be restored then",
-                          place.string(), found.front());
+    if (fs::exists(place, ignored))
+        throw usage_error(
+            "{}: a run of this name is there; 'faceter delete --now {}' removes that one for good, and this can be restored then",
+            place.string(), found.front());
     const fs::path trashed = find_in_trash(*this, found.front());
     rename_synced(trashed, place);
     sync_directory(trashed.parent_path());

@@ -89,8 +89,8 @@ void Poll::take_names(std::vector<std::string>& warnings) {
     if (given == names) return;
     for (std::size_t i = 0; i < ids.size(); ++i)
         if (!names[i].empty() && !given[i].empty() && given[i] != names[i])
-            warnings.push_back(fmt::format("{}: what was called {} is {} from now on: its list of names was changed or lost", ids[i],
-                                           names[i], given[i]));
+            warnings.push_back(
+                fmt::format("{}: what was called {} is {} from now on: its list of names was changed or lost", ids[i], names[i], given[i]));
     database.transaction([&] {
         database.execute("UPDATE revisions SET newest = newest + 1");
         Statement rename(database, "UPDATE runs SET name = ?1, revision = (SELECT newest FROM revisions) WHERE id = ?2 AND name IS NOT ?1");

@@ -318,7 +318,8 @@ class TestExperiment : public QObject {
     void reserved_and_odd_variant_names_are_refused() {
         EXPECT_ERROR(parse_sample(with(sample, "EM:", "start:")), "'start' cannot be a variant's name");
         EXPECT_ERROR(parse_sample(with(sample, "EM:", "a.b:")), "cannot be a variant's name");
-        EXPECT_ERROR(parse_sample(with(sample, "EM:", std::string(300, 'x') + ":")), "cannot be a variant's name: it is longer than 100 bytes");
+        EXPECT_ERROR(parse_sample(with(sample, "EM:", std::string(300, 'x') + ":")),
+                     "cannot be a variant's name: it is longer than 100 bytes");
     }
     void early_stopping_without_evaluations_is_refused() {
         const char* needed = "training.early_stopping needs training.evaluate_every_steps";

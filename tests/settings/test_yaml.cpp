@@ -58,7 +58,8 @@ class TestYaml : public QObject {
         QCOMPARE(json.at("use").at("x").get<int>(), 1);
     }
     void a_merge_key_is_refused_with_what_to_write() {
-        EXPECT_ERROR(parse_yaml("base: &b {x: 1}\nuse:\n  <<: *b\n  y: 2\n", "t.yaml"), "t.yaml:3:3", "merge keys", "write the settings out");
+        EXPECT_ERROR(parse_yaml("base: &b {x: 1}\nuse:\n  <<: *b\n  y: 2\n", "t.yaml"), "t.yaml:3:3", "merge keys",
+                     "write the settings out");
         QCOMPARE(yaml_to_json(parse_yaml("'<<': 1\n", "t.yaml")).at("<<").get<int>(), 1);
     }
     /// In the name of a file it ended what was said of the file.
