@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <vector>
 
 #include "common/error.h"
 #include "eval/group_embedding.h"
@@ -28,6 +29,33 @@ void refuse_meeting_names(const Json& settings) {
 void record_end(JournalWriter& journal, ExitCode code, const std::string& message) {
     if (code == ExitCode::stopped) return journal.event("stopped", {{"message", message}});
     journal.event("failed", {{"code", static_cast<int>(code)}, {"message", message}});
+}
+
+/// What an attempt noted of its start model; empty where it did not come so far, or is an older version's.
+std::string start_model_of(const fs::path& journal) {
+    for (JournalReader reader(journal); const auto event = reader.next();)
+        if (event->type == "start_model") return json_or<std::string>(event->fields, "fingerprint", "", journal.string());
+    return "";
+}
+
+/// Notes the start model, on rank 0. A run that goes on has its weights from a checkpoint; the tokenizer, the pooling and whatever else no
+/// weight tells are those that lie there now: a warning where the newest attempt that tells began from others.
+void note_start_model(const RunContext& run, const EmbeddingModel& model, bool resumed) {
+    if (!run.is_root()) return;
+    const std::string fingerprint = model.fingerprint();
+    run.journal->event("start_model", {{"fingerprint", fingerprint}});
+    std::vector<int> earlier = run.run.attempts();
+    std::erase_if(earlier, [&](int attempt) { return !resumed || attempt >= run.journal->attempt(); });
+    for (; !earlier.empty(); earlier.pop_back()) {
+        const std::string before = start_model_of(run.run.attempt_journal(earlier.back()));
+        if (before.empty()) continue;
+        if (before != fingerprint)
+            run.warn(
+                fmt::format("the start model is not the one that attempt {} read, which the run goes on from (its tokenizer, pooling, "
+                            "configuration or weights differ); 'faceter rerun' begins from what is there now",
+                            earlier.back()));
+        return;
+    }
 }
 
 }  // namespace
@@ -130,6 +158,7 @@ bool RunSession::train() {
     if (resume_) data_.warn_of_changes();
     run_.journal->phase("load model");
     model_ = open_start_model(run_.settings);
+    note_start_model(run_, *model_, resume_.has_value());
     const auto variant = variant_of(run_.settings);
     variant->prepare(*model_);
     if (resume_) model_->load_weights(Weights(std::vector<fs::path>{resume_->model()}));

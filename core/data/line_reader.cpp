@@ -1,18 +1,29 @@
 #include "data/line_reader.h"
 
 #include <cstring>
+#include <utility>
 
 #include "common/strings.h"
 
 namespace faceter {
 namespace {
 
+/// What a file is that is no text, and what to do; empty where its first bytes do not say it.
+std::string_view kind_by_beginning(std::string_view line) {
+    constexpr std::string_view sheet = "a spreadsheet or an archive; save it as 'CSV UTF-8'";
+    constexpr std::string_view arrow = "an Arrow file, which is not read; write it as JSON lines, as to_json of datasets does";
+    constexpr std::string_view packed = "packed by xz or bzip2, which is not read; unpack it, or pack it by gzip or zstd";
+    constexpr std::pair<std::string_view, std::string_view> kinds[] = {
+        {"PK\x03\x04", sheet}, {"ARROW1", arrow}, {"\xff\xff\xff\xff", arrow}, {"\3757zXZ", packed}, {"BZh", packed}};
+    for (const auto& [beginning, kind] : kinds)
+        if (line.starts_with(beginning)) return kind;
+    return "";
+}
+
 /// ASCII in UTF-16 is valid UTF-8 with a zero byte beside each letter, and would be read as such texts.
 [[noreturn]] void refuse_zero_byte(const SourcePosition& place, std::string_view line) {
-    if (place.line == 1 && line.starts_with("PK\x03\x04"))
-        throw data_error("{}: a spreadsheet or an archive; save it as 'CSV UTF-8'", place.text());
-    if (place.line == 1 && (line.starts_with("ARROW1") || line.starts_with("\xff\xff\xff\xff")))  // its files; its streams
-        throw data_error("{}: an Arrow file, which is not read; write it as JSON lines, as to_json of datasets does", place.text());
+    if (const std::string_view kind = kind_by_beginning(line); place.line == 1 && !kind.empty())
+        throw data_error("{}: {}", place.text(), kind);
     const bool marked = line.starts_with("\xff\xfe") || line.starts_with("\xfe\xff");
     throw data_error(
         "{}: holds a zero byte: the file is UTF-16, or damaged; write it as UTF-8: iconv -f {} -t UTF-8 FILE > NEW, or without its zero "

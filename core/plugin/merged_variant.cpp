@@ -11,6 +11,7 @@
 #include "eval/tasks.h"
 #include "model/model_shape.h"
 #include "plugin/run_model.h"
+#include "record/journal.h"
 #include "record/merged_run.h"
 
 namespace faceter {
@@ -54,6 +55,30 @@ Values mean_of(const std::vector<Values>& members) {
     for (const at::Tensor& t : members.front()) sum.push_back(t / static_cast<double>(members.size()));
     for (std::size_t i = 1; i < members.size(); ++i) add(sum, members[i], 1.0 / static_cast<double>(members.size()));
     return sum;
+}
+
+/// The start model's fingerprint, as the attempt noted it in which the run's training began; empty where an older version trained it.
+std::string began_from(const RunDirectory& run) {
+    for (std::vector<int> attempts = run.attempts(); !attempts.empty(); attempts.pop_back()) {
+        const fs::path journal = run.attempt_journal(attempts.back());
+        bool resumed = false;
+        for (JournalReader reader(journal); const auto event = reader.next();) {
+            const auto text = [&](const char* key) { return json_or<std::string>(event->fields, key, "", journal.string()); };
+            if (event->type == "attempt_started") resumed = !text("from_checkpoint").empty();
+            if (event->type == "start_model" && !resumed) return text("fingerprint");
+            if (event->type == "stage_started") break;
+        }
+    }
+    return "";
+}
+
+/// What a run has learned is its difference to what it began from, not to what lies in that place now.
+void require_same_start(const RunDirectory& run, const EmbeddingModel& start) {
+    if (const std::string noted = began_from(run); !noted.empty() && noted != start.fingerprint())
+        throw data_error(
+            "{}: the model in {} is not the one that it began from, to which its differences are taken; put that one back, or "
+            "use --how mean",
+            run.info().shown_name(), start.folder.folder.string());
 }
 
 class Merged final : public Variant {
@@ -103,6 +128,7 @@ class Merged final : public Variant {
     static std::unique_ptr<EmbeddingModel> start_model_of(const RunDirectory& run) {
         const Json settings = run.settings();
         auto start = open_start_model(settings);
+        require_same_start(run, *start);
         if (settings.at("variant").at("method") == "merged") {
             if (have_one_shape(*start, *open_run_model(run))) return start;
             const Merged merged(settings.at("variant"));

@@ -127,6 +127,34 @@ class TestMerge : public QObject {
         QCOMPARE(call({"merge", id(0), id(1), "--weight", "0.7"}).code, 2);  // a mean has no use for it
     }
 
+    void task_arithmetic_on_another_start_model_than_the_runs_began_from_is_refused() {
+        NEED_SHARED();
+        const fs::path other = folder_.path() / "other", pooling = other / "1_Pooling/config.json";
+        fs::copy(shared_folder() / "fixtures/bert", other, fs::copy_options::recursive);
+        fs::permissions(pooling.parent_path(), fs::perms::owner_write, fs::perm_options::add);
+        const auto in_place_of = [&](const std::string& model) {
+            for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
+                const fs::path record = trained_[i].folder() / "run.json";
+                Json changed = read_json(record);
+                changed["settings"]["model"] = model;
+                write_file_atomic(record, changed.dump());
+            }
+        };
+        const std::vector<std::string> arithmetic = {"merge", id(0), id(1), "--how", "task_arithmetic", "--weight", "0.5"};
+        in_place_of(other.string());
+        const Outcome same = call(arithmetic);  // the same in another place
+        Json config = read_json(pooling);
+        config["pooling_mode_mean_tokens"] = false;
+        config["pooling_mode_cls_token"] = true;
+        fs::remove(pooling);
+        write_file_atomic(pooling, config.dump());
+        const Outcome differs = call(arithmetic);
+        in_place_of((shared_folder() / "fixtures/bert").string());
+        QVERIFY2(same.code == 0, same.err.c_str());
+        QCOMPARE(differs.code, 4);
+        HAS(differs.err, "is not the one that it began from");
+    }
+
     void task_arithmetic_on_merged_and_averaged_runs_begins_at_their_start_model() {
         NEED_SHARED();
         const Weights start = weights_of(shared_folder() / "fixtures/bert/model.safetensors");

@@ -100,6 +100,7 @@ class TestLines : public QObject {
         EXPECT_ERROR(lines_of(put(at("hole.tsv"), "a\tb\nc" + std::string(1, '\0') + "d\te\n")), "hole.tsv:2:", "tr -d '\\000'");
         EXPECT_ERROR(lines_of(put(at("tail.txt"), "a\n" + std::string(512, '\0'))), "tail.txt:2:", "zero byte");
         EXPECT_ERROR(lines_of(put(at("sheet.csv"), std::string("PK\x03\x04\0\0x", 7))), "sheet.csv:1:", "a spreadsheet or an archive");
+        EXPECT_ERROR(lines_of(put(at("a.jsonl.xz"), std::string("\3757zXZ\0\0\x04", 8))), "a.jsonl.xz:1:", "packed by xz");
         EXPECT_ERROR(lines_of(put(at("a.arrow"), std::string("ARROW1\0\0\n", 9))), "a.arrow:1:", "an Arrow file");
         EXPECT_ERROR(lines_of(put(at("b.arrow"), std::string("\xff\xff\xff\xff\x40\1\0\0\n", 9))), "b.arrow:1:", "an Arrow file");
     }

@@ -55,8 +55,10 @@ class TestTrash : public QObject {
     void what_is_restored_while_the_trash_is_emptied_stays_and_holds_up_nothing() {
         for (const std::size_t restored : {0, 1}) {  // the one that is just renamed, the next
             const TemporaryDirectory folder;
+            std::vector<std::string> ids;
+            for (std::size_t i = 0; i < 3; ++i) ids.push_back(sample_run(folder.path(), i).info().id);
             const Project project(folder.path(), false);
-            for (std::size_t i = 0; i < 3; ++i) project.trash(sample_run(folder.path(), i).info().id);
+            for (const std::string& id : ids) project.trash(id);
             const std::string id = project.trashed().at(restored).info.id;
             bool done = false;
             set_file_fault_hook([&](FileOperation operation, const fs::path&) {

@@ -6,6 +6,7 @@
 
 #include "checkpoint/hub_server.h"
 #include "common/file.h"
+#include "common/json.h"
 #include "experiment/catalogue.h"
 #include "experiment/experiment.h"
 #include "launch/supervisor.h"
@@ -83,6 +84,35 @@ class TestEarlyStop : public QObject {
         std::ofstream(project_.path() / "pairs.jsonl", std::ios::app) << "{\"query\": \"another\", \"document\": \"pair\"}\n";
         const std::string warned = warnings_of(3);
         QVERIFY2(warned.find("training data 'pairs' (retrieval) are not those that attempt 2 read") != std::string::npos, warned.c_str());
+        QCOMPARE(read_state(run).step, std::int64_t{3});
+    }
+
+    /// Its weights come from the checkpoint, but its texts went through another tokenizer and pooling from there on without a word.
+    void a_start_model_that_changed_since_the_run_stopped_is_said() {
+        NEED_SHARED();
+        const fs::path model = project_.path() / "model", pooling = model / "1_Pooling/config.json";
+        fs::copy(shared_folder() / "fixtures/bert", model, fs::copy_options::recursive);
+        for (const fs::path& folder : {model, pooling.parent_path()})
+            fs::permissions(folder, fs::perms::owner_write, fs::perm_options::add);
+        const RunDirectory run = run_of(model.string());
+        const auto warnings_of = [&](int attempt) {
+            run.request("stop");
+            QProcess worker;
+            start(worker, run, {{"FACETER_ATTEMPT", std::to_string(attempt)}});
+            [&] { QVERIFY(worker.waitForFinished(hang_ms)); }();
+            std::string all;
+            for (const JournalEvent& event : read_journal(run.attempt_journal(attempt)).events)
+                if (event.type == "warning") all += event.fields.at("message").get<std::string>();
+            return all;
+        };
+        for (const int attempt : {1, 2}) QVERIFY(warnings_of(attempt).find("start model") == std::string::npos);
+        Json other = read_json(pooling);
+        other["pooling_mode_mean_tokens"] = false;
+        other["pooling_mode_cls_token"] = true;
+        fs::remove(pooling);
+        write_file_atomic(pooling, other.dump());
+        const std::string warned = warnings_of(3);
+        QVERIFY2(warned.find("the start model is not the one that attempt 2 read") != std::string::npos, warned.c_str());
         QCOMPARE(read_state(run).step, std::int64_t{3});
     }
 
