@@ -324,8 +324,7 @@ void add_evaluate(CLI::App& app, int& exit_code) {
         ->add_option("--cache", options->cache_mib,
                      "Keep embeddings in the cache folder, at most so many MiB, and use those that are there")
         ->check(CLI::Range(1, 1 << 24));
-    command
-        ->add_option("--mteb-results", options->mteb_results, "Write each result as a file of the mteb package under this folder")
+    command->add_option("--mteb-results", options->mteb_results, "Write each result as a file of the mteb package under this folder")
         ->check([](const std::string& folder) { return std::string(folder.empty() ? "an empty word was given; name a folder" : ""); });
     command->add_option("--model-name", options->model_name, "The model's name there, as org/name; default: of --model")
         ->needs("--mteb-results");

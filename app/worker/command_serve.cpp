@@ -116,8 +116,7 @@ void add_serve(CLI::App& app, int& exit_code) {
                      "proxy's; may be given again. Default: none without an API key, any with one")
         ->allow_extra_args(false);
     command->add_option("--port", options->port, "Port; 0: a free one")->check(CLI::Range(0, 65535))->capture_default_str();
-    command
-        ->add_option("--api-key-file", options->key_file, "File with the API key that clients must send (default: FACETER_API_KEY)")
+    command->add_option("--api-key-file", options->key_file, "File with the API key that clients must send (default: FACETER_API_KEY)")
         ->check([](const std::string& file) { return std::string(file.empty() ? "an empty word was given; name a file" : ""); });
     command
         ->add_option("--max-length", options->common.max_length, "Longest text in tokens, instruction included; default: as the model says")

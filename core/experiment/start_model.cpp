@@ -194,7 +194,8 @@ void check_guide(const ModelFolder& folder, const Json& tasks) {
                               other = instruction_in(*folder.description, first, query);
             if (own != other)
                 throw settings_error(
-                    "{}: embeds {} of task '{}' under {} and those of '{}' under {}, and a loss's guide embeds the texts of all tasks alike; "
+                    "{}: embeds {} of task '{}' under {} and those of '{}' under {}, and a loss's guide embeds the texts of all tasks "
+                    "alike; "
                     "{}: its instruction then stands in front of every text",
                     folder.folder.string(), query ? "queries" : "documents", first, faceter::quoted(other), task, faceter::quoted(own),
                     instead_of(folder, "name"));

@@ -7,8 +7,8 @@
 namespace faceter {
 
 /// A model by name as guide, on the device of the one that is trained. In float32, whatever that is trained in. Of shapes alone it is one,
-/// too (train/memory_forecast.h): its rows are zeros then. A run embeds as those of the trained tasks that it knows; errors (settings): where
-/// its instructions for them differ, as a text's task is not told.
+/// too (train/memory_forecast.h): its rows are zeros then. A run embeds as those of the trained tasks that it knows; errors (settings):
+/// where its instructions for them differ, as a text's task is not told.
 class TeacherGuide final : public Guide {
   public:
     TeacherGuide(const std::string& name, const EmbeddingModel& trained);

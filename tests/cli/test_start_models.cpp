@@ -452,9 +452,11 @@ class TestStartModels : public QObject {
                                                             "variants: {V: {method: instruction}}\n"
                                                             "evaluation: {baseline: false, datasets: []}\n" +
                                                             more);
-            return faceter::testing::faceter({"check", (folder.path() / "x.yaml").string(), "--project", (folder.path() / "project").string()});
+            return faceter::testing::faceter(
+                {"check", (folder.path() / "x.yaml").string(), "--project", (folder.path() / "project").string()});
         };
-        const std::string retrieval = "  retrieval: {type: retrieval, " + train, other = "  classification: {type: classification, " + train;
+        const std::string retrieval = "  retrieval: {type: retrieval, " + train,
+                          other = "  classification: {type: classification, " + train;
         const std::string gist = "objective: {method: gist, teacher: routed-1}\n";
         const Outcome several = guided(retrieval + other, gist);
         QCOMPARE(several.code, 3);

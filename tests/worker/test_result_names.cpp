@@ -130,8 +130,8 @@ class TestResultNames : public QObject {
 
     void a_set_that_is_no_task_of_mteb_is_said_and_a_model_without_instructions_has_none() {
         fs::copy(in("STS12"), in("my own"), fs::copy_options::recursive);
-        const ChildResult result = worker({"evaluate", "--model", model(), "--data", in("STS12"), "--data", in("my own"),
-                                           "--mteb-results", in("own-results")});
+        const ChildResult result =
+            worker({"evaluate", "--model", model(), "--data", in("STS12"), "--data", in("my own"), "--mteb-results", in("own-results")});
         QCOMPARE(result.exit_code, 0);
         QVERIFY2(result.last_lines.find("no suite knows 'my own' as a task of the mteb package") != std::string::npos,
                  result.last_lines.c_str());
@@ -144,10 +144,10 @@ class TestResultNames : public QObject {
         make_directories(snapshot.parent_path());
         fs::copy(model(), snapshot, fs::copy_options::recursive);
         const auto adapted_from = [&](const std::string& start, const std::string& name) {
-            const Experiment experiment = Experiment::parse(
-                "name: " + name + "\nmodel: " + start + "\nthreads: 1\ntasks:\n  sts: {instructions: {text: \"\"}}\n" +
-                    "evaluation: {baseline: true, datasets: []}\n",
-                folder_.path() / "e.yaml", Catalogue::load({FACETER_BINARY_DIR "/lib/faceter/plugins"}));
+            const Experiment experiment =
+                Experiment::parse("name: " + name + "\nmodel: " + start + "\nthreads: 1\ntasks:\n  sts: {instructions: {text: \"\"}}\n" +
+                                      "evaluation: {baseline: true, datasets: []}\n",
+                                  folder_.path() / "e.yaml", Catalogue::load({FACETER_BINARY_DIR "/lib/faceter/plugins"}));
             const RunDirectory run = RunDirectory::create(folder_.path() / "adapted", experiment, experiment.runs().front(), false);
             const ChildResult result =
                 worker({"evaluate", "--model", run.folder().string(), "--data", in("STS12"), "--mteb-results", in(name)});

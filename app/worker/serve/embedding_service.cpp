@@ -262,8 +262,8 @@ void EmbeddingService::embed_batch(const std::vector<Item>& given) {
     ++counts_.batches;
 }
 
-/// Of some texts of this request alone: its router chooses by a first pass, and what is not the base goes through a second one. Both are cut
-/// where an accelerator has not enough memory for them.
+/// Of some texts of this request alone: its router chooses by a first pass, and what is not the base goes through a second one. Both are
+/// cut where an accelerator has not enough memory for them.
 void EmbeddingService::embed_routed(Job& job) {
     EmbedOptions options;
     options.tokens_per_batch = batch_tokens(job.encoder());
