@@ -370,9 +370,9 @@ void add_teacher_options(CLI::App& command, TeacherOptions& options) {
     add_model_options(command, options.model, false);
     command.add_option("--task", options.model.task, "Task of a run whose instructions and experts to use");
     command.add_option("--query-instruction", options.query_instruction,
-                       "Instruction in front of queries; default: the model's prompt named query");
+                       "Instruction in front of queries; default: the model's prompt named query, else its default prompt");
     command.add_option("--document-instruction", options.document_instruction,
-                       "Instruction in front of documents; default: the model's prompt named document or passage");
+                       "Instruction in front of documents; default: the model's prompt named document or passage, else its default prompt");
     command.add_option("--output", options.output, "File to write, JSON lines of {query, document, negatives, scores}")->required();
     command.add_option("--on-error", options.on_error, "fail: end at the first bad line; skip: count them")
         ->check(CLI::IsMember({"fail", "skip"}));

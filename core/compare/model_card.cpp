@@ -153,8 +153,11 @@ std::string loading(const ExportedFolder& folder) {
                                           asks ? " --task " + first : "");
     if (!folder.only_faceter.empty())
         return fmt::format("Faceter alone loads this folder: {}.\n\n{}", escape_markdown(folder.only_faceter), serve);
-    const std::string encode =
+    std::string encode =
         fmt::format("    vectors = model.encode(texts{})\n", asks ? fmt::format(", prompt_name={}", Json(first).dump()) : "");
+    if (asks && !folder.prompts.contains("query"))
+        encode +=
+            "\nencode_query() and encode_document() put nothing in front of a text, as they do not know these prompts, nor does mteb.\n";
     if (folder.target == "onnx") return onnx_loading(folder, encode);
     if (folder.target == "peft") return peft_loading(folder, encode);
     return "sentence-transformers:\n\n    model = SentenceTransformer(FOLDER)\n" + encode + "\nFaceter:\n\n" + serve;

@@ -138,6 +138,9 @@ void fold_route(EmbeddingModel& model, const Route& route) {
     if (route.instruction.empty()) return;
     model.folder.prompts = {{"default", route.instruction}};
     model.folder.default_prompt = "default";
+    if (model.router) return;
+    // encode_query() and encode_document() of sentence-transformers, and mteb, have an empty prompt of these names where a folder has none.
+    for (const char* name : {"query", "document"}) model.folder.prompts[name] = route.instruction;
 }
 
 }  // namespace faceter

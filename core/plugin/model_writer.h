@@ -24,7 +24,8 @@ std::string beyond_sentence_transformers(const EmbeddingModel& model);
 bool needs_released_code(const EmbeddingModel& model);
 
 /// A model opened for one route becomes the dense model that its texts pass through, where there is one: its adapter, or the one that its
-/// router always chooses, is merged into the weights; the instruction is the default prompt.
+/// router always chooses, is merged into the weights; the instruction is the default prompt, and that of
+/// queries and documents.
 void fold_route(EmbeddingModel& model, const Route& route);
 
 }  // namespace faceter

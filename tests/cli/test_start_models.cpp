@@ -463,7 +463,8 @@ class TestStartModels : public QObject {
         HAS(several.err, "embeds queries of task 'retrieval' under 'bade ' and those of 'classification' under 'bedo '");
         HAS(several.err, "faceter export RUN DIR --task TASK");
         QCOMPARE(guided(retrieval, gist).code, 0);
-        QCOMPARE(guided(retrieval + other, "filter: {teacher: routed-1}\n").code, 0);  // is asked task by task
+        QCOMPARE(guided(retrieval + other, "stages: [{name: a, filter: {teacher: routed-1, top_k: 2}}]\n").code,
+                 0);  // is asked task by task
     }
 
     void a_router_of_gates_is_refused_as_a_start_and_as_a_teacher() {

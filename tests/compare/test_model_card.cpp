@@ -37,9 +37,10 @@ class TestModelCard : public QObject {
         const RunDirectory run = finished_run(folder_.path() / "one", false);
         ExportedFolder folder{"onnx", "", {{"retrieval.query", "search query: "}}, "", "", "verified: by faceter\n", {}};
         const std::string card = model_card(run, folder);
-        for (const char* text : {"library_name: sentence-transformers", "backend=\"onnx\"", "prompt_name=\"retrieval.query\"",
-                                 "`retrieval.query`: `'search query: '`", "- retrieval (retrieval): pairs, at most 100 examples",
-                                 "verified: by faceter\n", "Its folder does not name one"})
+        for (const char* text :
+             {"library_name: sentence-transformers", "backend=\"onnx\"", "prompt_name=\"retrieval.query\"",
+              "`retrieval.query`: `'search query: '`", "encode_query() and encode_document() put nothing in front",
+              "- retrieval (retrieval): pairs, at most 100 examples", "verified: by faceter\n", "Its folder does not name one"})
             QVERIFY2(says(card, text), (std::string(text) + "\n" + card).c_str());
         QVERIFY(!says(card, "model_qint8"));
         folder.int8 = "1 of 37 weights stay in float32, as they lose most: a.weight";

@@ -140,17 +140,15 @@ class TestObjectiveSteps : public QObject {
         write_model(teacher, *model);
         const std::vector<std::string_view> texts{"a red house", "a river"};
         for (const char* method : {"gist", "cosine_to_teacher"}) {
-            const auto objective = registry().make_objective(method, {{"method", method}, {"teacher", teacher.string()}});
-            model->tasks = read_tasks(Json{{"retrieval", Json::object()}});
+            const auto objective = registry().make_objective(method, {{"teacher", teacher.string()}});
+            model->tasks = read_tasks(Json{{"retrieval", instructed("", "")}});
             objective->attach(*model, 4, folder_.path() / "none");
             for (const Role role : {Role::query, Role::document}) {
                 const at::Tensor wanted = embed_texts(*model, texts, model->route("retrieval", role));
                 QVERIFY(at::allclose(objective->guide()->embed(texts, role), wanted, 1e-5, 1e-6));
             }
-            model->tasks = read_tasks(Json{{"retrieval", Json::object()}, {"other", Json::object()}});
-            EXPECT_ERROR(registry()
-                             .make_objective(method, {{"method", method}, {"teacher", teacher.string()}})
-                             ->attach(*model, 4, folder_.path() / "none"),
+            model->tasks = read_tasks(Json{{"retrieval", instructed("", "")}, {"other", instructed("", "")}});
+            EXPECT_ERROR(registry().make_objective(method, {{"teacher", teacher.string()}})->attach(*model, 4, folder_.path() / "none"),
                          "embeds texts of task 'retrieval' otherwise than those of 'other'", "export one of its tasks");
         }
     }

@@ -75,6 +75,16 @@ class TestPythonModule : public QObject {
         VERIFY_CODE(outcome, 0);
         QVERIFY2(outcome.output.startsWith("texts[1] has half of a character at 1"), qPrintable(outcome.output));
     }
+    /// None would be looked for on the hub.
+    void what_is_no_name_of_a_model_or_project_is_refused() {
+        const Outcome outcome = python(
+            "for ask in (lambda: faceter.embed(['a'], None), lambda: faceter.evaluate(3, '/a'), lambda: faceter.runs(None)):\n"
+            "    try: ask()\n"
+            "    except TypeError as error: print(error)");
+        VERIFY_CODE(outcome, 0);
+        QCOMPARE(outcome.output, QString("model is NoneType; give a name or a folder\nmodel is int; give a name or a folder\n"
+                                         "project is NoneType; give a name or a folder\n"));
+    }
     void no_folder_to_score_on_is_said_in_the_words_of_python() {
         const Outcome outcome = python("try: faceter.evaluate('minilm', iter([]))\nexcept ValueError as error: print(error)");
         VERIFY_CODE(outcome, 0);

@@ -56,10 +56,22 @@ class TestRunModel : public QObject {
         const TemporaryDirectory folder;
         auto model = EmbeddingModel::open(ModelFolder::open(shared_folder() / "fixtures/bert"));
         fold_route(*model, Route{"news search: "});
+        model->folder.prompts = {{"default", "news search: "}};
         write_model(folder.path(), *model);
         const ModelTeacher teacher(folder.path().string(), 0, c10::kCPU, nullptr);
         for (const Role role : {Role::query, Role::document})
             QCOMPARE(teacher.route("news", role).instruction, std::string("news search: "));
+    }
+    /// sentence-transformers' encode_query() and encode_document() would have an empty prompt in its place.
+    void a_model_of_one_route_has_its_instruction_under_every_name_that_is_asked_for() {
+        NEED_SHARED();
+        const TemporaryDirectory folder;
+        auto model = EmbeddingModel::open(ModelFolder::open(shared_folder() / "fixtures/bert"));
+        fold_route(*model, Route{"news search: "});
+        write_model(folder.path(), *model);
+        const ModelFolder written = ModelFolder::open(folder.path());
+        for (const char* name : {"default", "query", "document"}) QCOMPARE(written.prompt(name), std::string("news search: "));
+        QCOMPARE(written.default_prompt, std::string("default"));
     }
     void a_folder_that_is_given_as_a_project_and_is_none_is_named() {
         const TemporaryDirectory folder;

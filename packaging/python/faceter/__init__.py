@@ -65,6 +65,13 @@ def _options(**options: Any) -> List[str]:
     return words
 
 
+def _checked_name(value: Any, what: str) -> str:
+    """str(None) would be looked up as a model of that name."""
+    if not isinstance(value, (str, os.PathLike)):
+        raise TypeError(f"{what} is {type(value).__name__}; give a name or a folder")
+    return os.fspath(value)
+
+
 def _checked_texts(texts: Iterable[str]) -> List[str]:
     """A text alone would be taken for its letters."""
     if isinstance(texts, (str, bytes)):
@@ -89,7 +96,7 @@ def embed(texts: Iterable[str], model: str, *, task: Optional[str] = None, instr
     model: a Hugging Face folder, 'minilm', org/name, a run folder, or (with project) the name of a run. task: whose instruction and expert
     to use, such as 'retrieval.document'. prefix: only the first elements (Matryoshka models).
     """
-    texts = _checked_texts(texts)
+    texts, model = _checked_texts(texts), _checked_name(model, "model")
     import numpy
 
     with tempfile.TemporaryDirectory() as folder:
@@ -108,6 +115,7 @@ def evaluate(model: str, data: Union[str, os.PathLike, Iterable[Union[str, os.Pa
              project: Optional[str] = None, compute: Optional[str] = None, threads: Optional[int] = None,
              device: Optional[str] = None) -> Any:
     """Scores by MTEB's protocols on a folder of evaluation data, or several, as `faceter evaluate --json` prints them."""
+    model = _checked_name(model, "model")
     several = [data] if isinstance(data, (str, os.PathLike)) else list(data)
     if not several:
         raise ValueError("evaluate() has no data to score on, as data is empty; give a folder of evaluation data, or a list of them")
@@ -118,7 +126,8 @@ def evaluate(model: str, data: Union[str, os.PathLike, Iterable[Union[str, os.Pa
 
 def runs(project: str, *, where: Optional[str] = None) -> List[Dict[str, Any]]:
     """The runs of a project, each a dictionary of what `faceter list` shows; where: only those that an expression is true of."""
-    found: List[Dict[str, Any]] = json.loads(call("list", "--project", project, "--json", *_options(where=where)))["runs"]
+    listed = call("list", "--project", _checked_name(project, "project"), "--json", *_options(where=where))
+    found: List[Dict[str, Any]] = json.loads(listed)["runs"]
     return found
 
 
