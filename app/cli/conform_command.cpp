@@ -131,7 +131,7 @@ void add_conform_command(Cli& cli) {
                      "only these variants or objectives; default: what the plugins of --plugin-dir offer, else every variant")
         ->type_name("NAME")
         ->allow_extra_args(false);
-    command->add_option("--laws", options->laws, "only these laws, as in --laws embed,export")
+    command->add_option("--laws", options->laws, "only these laws, as in --laws embed,export (" + join(laws_to_choose(), ", ") + ")")
         ->delimiter(',')
         ->check(CLI::IsMember(laws_to_choose()).description(""));
     command->add_option("--keep", options->keep, "work in this folder and leave it, so that each printed command can be repeated")
