@@ -38,6 +38,8 @@ std::vector<BundleFile> take_study(const Catalogue& catalogue, const std::string
 }
 
 int bundle(const Cli& cli, BundleArguments arguments) {
+    if (!arguments.output.ends_with(".tar.gz") && !arguments.output.ends_with(".tgz"))
+        throw usage_error("--output {}: a name that ends in .tar.gz is expected", printable(arguments.output));
     const fs::path output = absolute_path(arguments.output);
     if (fs::exists(output)) throw usage_error("{}: it is there already; give another name with --output", output.string());
     make_directories(output.parent_path());

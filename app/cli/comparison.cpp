@@ -5,6 +5,7 @@
 #include "cli/named_runs.h"
 #include "common/error.h"
 #include "common/printable.h"
+#include "common/strings.h"
 #include "compare/compare_columns.h"
 #include "store/filter.h"
 
@@ -45,7 +46,9 @@ void add_comparison_options(CLI::App& command, ComparisonOptions& options, const
         ->type_name("RUN");
     std::vector<std::string> tests;
     for (const CompareTestInfo& info : compare_tests()) tests.emplace_back(info.name);
-    command.add_option("--test", options.test, "what the stars rest on: over data sets, over seeds, or over single examples")
+    command
+        .add_option("--test", options.test,
+                    "what the stars rest on: over data sets, over seeds, or over single examples (" + join(tests, ", ") + ")")
         ->check(CLI::IsMember(tests).description(""))
         ->type_name("NAME")
         ->capture_default_str();

@@ -1,9 +1,12 @@
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cstdlib>
+#include <thread>
 
 #include "checkpoint/model_folder.h"
 #include "cli/commands.h"
+#include "common/cancel.h"
 #include "common/error.h"
 #include "common/printable.h"
 #include "common/strings.h"
@@ -66,6 +69,22 @@ void print_all(const ConformOptions& options, const std::string& model, const st
     print_json({{"model", model}, {"hold", totals.hold}, {"refused", totals.refused}, {"wrong", totals.wrong}, {"cells", cells}});
 }
 
+/// What the cells so far have left, 4 to 11 GB each of MiniLM. A run that is stopped writes its checkpoint first, and a folder that something
+/// is written into cannot be removed: try again for a while.
+void remove_cells(const fs::path& folder) {
+    for (int i = 0; i < 100; ++i) {
+        bool all = true;
+        std::error_code error;
+        for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+            std::error_code failed;
+            if (it->path().filename() != "texts") fs::remove_all(it->path(), failed);
+            all = all && !failed;
+        }
+        if (all) return;
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+}
+
 int conform_to_laws(const Cli& cli, const ConformOptions& options) {
     ::setenv("OMP_NUM_THREADS", "1", 1);  // of every process that is started: results are compared in bits
     const Catalogue catalogue = load_catalogue(cli);
@@ -78,8 +97,16 @@ int conform_to_laws(const Cli& cli, const ConformOptions& options) {
     const conform::Laboratory laboratory{folder, conform::write_texts(folder / "texts"),
                                          conform::Programs(fs::read_symlink("/proc/self/exe"), worker_program()), catalogue};
     std::vector<conform::CellResult> results;
+    install_stop_handlers();  // programs that it started would go on, and their files would stay
     for (const conform::Column& column : columns) {
-        results.push_back(conform::Cell(laboratory, start, column, {options.laws.begin(), options.laws.end()}).run());
+        try {
+            results.push_back(conform::Cell(laboratory, start, column, {options.laws.begin(), options.laws.end()}).run());
+        } catch (...) {
+            if (options.keep.empty()) remove_cells(folder);
+            if (stop_requested() == StopRequest::none) throw;
+            throw Error(ExitCode::stopped, fmt::format("stopped after {} of {} cells", results.size(), columns.size()));
+        }
+        if (options.keep.empty()) remove_cells(folder);
         print_result(options.json ? stderr : stdout, results.size(), columns.size(), results.back());
     }
     print_all(options, options.model, results);
@@ -104,7 +131,7 @@ void add_conform_command(Cli& cli) {
                      "only these variants or objectives; default: what the plugins of --plugin-dir offer, else every variant")
         ->type_name("NAME")
         ->allow_extra_args(false);
-    command->add_option("--laws", options->laws, "only these laws, as in --laws embed,export")
+    command->add_option("--laws", options->laws, "only these laws, as in --laws embed,export (" + join(laws_to_choose(), ", ") + ")")
         ->delimiter(',')
         ->check(CLI::IsMember(laws_to_choose()).description(""));
     command->add_option("--keep", options->keep, "work in this folder and leave it, so that each printed command can be repeated")

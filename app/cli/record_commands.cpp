@@ -99,7 +99,9 @@ int restore(const RecordOptions& options) {
 int show_trash(const RecordOptions& options) {
     const Project project = open_project(options.project);
     if (options.yes) {
-        say(stderr, "{} runs removed for good\n", project.empty_trash(options.days * 24 * 3600));
+        const auto removed = project.empty_trash(options.days * 24 * 3600);
+        say(stderr, "{} runs removed for good\n", removed);
+        if (options.json) print_json({{"removed", removed}});
         return 0;
     }
     project.name_runs();

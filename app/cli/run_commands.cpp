@@ -110,12 +110,18 @@ std::string describe_submission(const Profile& profile, const Experiment& experi
     return fmt::format("{}\n# {}\n", remote_submission(profile, experiment, choices, options.only), join(ssh_command(profile), " "));
 }
 
+int print_dry_run(const std::string& submission, bool json) {
+    if (json)
+        print_json({{"submission", submission}});
+    else
+        print_document(submission);
+    return 0;
+}
+
 int submit_staged_folder(const Catalogue& catalogue, const Profile& profile, const RunOptions& options) {
     const StagedExperiment staged = open_staged_here(options.staged, catalogue, profile.processes());
-    if (options.dry_run && profile.kind != "ssh") {
-        print_document(describe_slurm_job(options.project, profile, staged.name, staged.runs.size()));
-        return 0;
-    }
+    if (options.dry_run && profile.kind != "ssh")
+        return print_dry_run(describe_slurm_job(options.project, profile, staged.name, staged.runs.size()), options.start.json);
     const Project project(options.project, true);
     return print_submitted(project, profile, submit_staged(project, profile, staged), options.start.json);
 }
@@ -130,10 +136,7 @@ int submit(const Cli& cli, const RunOptions& options) {
         print_missing(experiment);
     }
     const ExperimentOptions choices{options.overrides, options.seeds, options.smoke};
-    if (options.dry_run) {
-        print_document(describe_submission(profile, experiment, choices, options));
-        return 0;
-    }
+    if (options.dry_run) return print_dry_run(describe_submission(profile, experiment, choices, options), options.start.json);
     chosen_runs(experiment, options.only);
     const Project project(options.project, true);
     return print_submitted(project, profile, submit_experiment(project, profile, experiment, choices, options.only), options.start.json);

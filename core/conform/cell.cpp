@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "checkpoint/model_folder.h"
+#include "common/cancel.h"
 #include "common/error.h"
 #include "common/hash.h"
 #include "conform/broken.h"
@@ -36,6 +37,11 @@ CellResult CellResult::from_json(const Json& json) {
 }
 
 namespace {
+
+/// A cell that is stopped says nothing of the laws: what its programs did not finish is no finding.
+void stop_where_wanted() {
+    if (stop_requested() != StopRequest::none) throw Error(ExitCode::stopped, "stopped");
+}
 
 /// What a run asks for, or what a start model with few positions takes; one that cannot be opened is for `faceter check` to refuse.
 std::size_t longest_text(const fs::path& start_model) {
@@ -77,6 +83,7 @@ CellResult Cell::run() {
     try {
         if (!check() || !train_first()) return result_;
     } catch (const std::exception& error) {  // what a command printed is none of what it should
+        stop_where_wanted();
         result_.wrong.push_back({"train", error.what(), ""});
         return result_;
     }
@@ -97,12 +104,15 @@ CellResult Cell::run() {
 
 void Cell::attempt(const std::string& law, const std::function<void()>& what) {
     if (!wanted(law)) return;
+    stop_where_wanted();
     try {
         what();
         if (!result_.limits.contains(law)) result_.held.push_back(law);
     } catch (const Broken& broken) {
+        stop_where_wanted();
         result_.wrong.push_back({law, broken.what, broken.command});
     } catch (const std::exception& error) {
+        stop_where_wanted();
         result_.wrong.push_back({law, error.what(), ""});
     }
 }
@@ -178,6 +188,7 @@ bool Cell::train_first() {
         result_.held.insert(result_.held.end(), {"check", "train"});
         return true;
     } catch (const Broken& broken) {
+        stop_where_wanted();
         const bool settings = broken.what.starts_with("exit code 3") || broken.what.starts_with("exit code 4");
         result_.wrong.push_back({settings ? "check" : "train",
                                  (settings ? "'faceter check' lets it pass, and it fails after the launch; " : "") + broken.what,

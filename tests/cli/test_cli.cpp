@@ -75,6 +75,8 @@ class TestCli : public QObject {
             HAS(one.out, std::string("faceter ") + command);
             QVERIFY2(widest_line(one.out) <= 100, one.out.c_str());
         }
+        HAS(faceter::testing::faceter({"compare", "--help"}).out, "wilcoxon-seeds");  // the words that an option takes
+        HAS(faceter::testing::faceter({"conform", "--help"}).out, "company");
         QVERIFY2(widest_line(help.out) <= 100, help.out.c_str());
         QCOMPARE(faceter::testing::faceter({"--version"}).code, 0);
     }

@@ -183,6 +183,7 @@ class TestStage : public QObject {
         const Outcome dry = with({"gpu", "--dry-run"});
         QVERIFY2(dry.code == 0, dry.err.c_str());
         HAS(dry.out, "0-4");
+        HAS(json_of(with({"gpu", "--dry-run", "--json"})).at("submission").get<std::string>(), "0-4");
         const Outcome far = with({"far"});
         QCOMPARE(far.code, 2);
         HAS(far.err, "copy it there and call 'faceter run --staged'");

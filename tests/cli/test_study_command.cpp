@@ -179,6 +179,9 @@ class TestStudyCommand : public QObject {
         QCOMPARE(outcome.code, 2);
         HAS(outcome.err, "none of its runs is done");
         QVERIFY(!fs::exists(in("none.tar.gz")));
+        const Outcome zip = faceter::testing::faceter({"bundle", "--project", in("p"), "--output", in("supplement.zip")});
+        QCOMPARE(zip.code, 2);
+        HAS(zip.err, "a name that ends in .tar.gz is expected");
     }
     void what_is_changed_or_left_out_stands_in_the_report() {
         NEED_SHARED();

@@ -1,3 +1,5 @@
+#include <QProcess>
+
 #include "cli/program.h"
 #include "matrix/harness/checkpoints.h"
 #include "support/test.h"
@@ -56,6 +58,37 @@ class SlowConform : public QObject {
         QCOMPARE(outcome.code, 0);
         HAS(outcome.out, "refused  dense");
         HAS(outcome.out, "of_tomorrow");
+    }
+
+    /// All cells of MiniLM together are more than most disks for temporary files hold.
+    void a_cell_that_is_tried_leaves_no_files_and_a_stop_ends_what_was_started() {
+        const TemporaryDirectory folder;
+        const fs::path model = matrix::start_model(matrix::made_rows().front(), folder.path()), temporary = folder.path() / "tmp";
+        make_directories(temporary);
+        const auto cells = [&] {
+            std::vector<std::string> names;
+            std::error_code gone;
+            for (const fs::directory_entry& entry : fs::recursive_directory_iterator(temporary, gone))
+                if (entry.path().filename().string().find("-x-") != std::string::npos) names.push_back(entry.path().filename().string());
+            return names;
+        };
+        QProcess process;
+        QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+        environment.insert("TMPDIR", temporary.c_str());
+        process.setProcessEnvironment(environment);
+        process.start(FACETER_BINARY_DIR "/bin/faceter", {"conform", "--model", model.c_str(), "--method", "instruction", "--method",
+                                                          "specialists", "--laws", "train"});
+        QByteArray said;
+        while (!said.contains("[1/") && process.waitForReadyRead(200'000)) said += process.readAllStandardOutput();
+        QVERIFY2(said.contains("holds    instruction"), said.constData());
+        QTRY_VERIFY_WITH_TIMEOUT(!cells().empty(), 60'000);  // the second is at work
+        for (const std::string& name : cells()) QVERIFY2(!name.ends_with("-x-instruction"), name.c_str());
+        process.terminate();
+        QVERIFY(process.waitForFinished(60'000));
+        const QByteArray error = process.readAllStandardError();
+        QCOMPARE(process.exitCode(), 6);
+        QVERIFY2(error.contains("stopped after 1 of "), error.constData());
+        QVERIFY(cells().empty());
     }
 
     void a_variant_that_nobody_offers_is_a_wrong_call() {
