@@ -260,7 +260,12 @@ class TestStoreLists : public QObject {
     }
     void a_run_that_is_called_otherwise_than_before_is_told() {
         const TemporaryDirectory project;
-        const std::string first = sample_run(project.path(), 1).info().id, second = sample_run(project.path(), 2).info().id;
+        const std::string first = sample_run(project.path(), 1).info().id;
+        const RunDirectory run = sample_run(project.path(), 2);
+        const std::string second = run.info().id;
+        Json record = read_json(run.folder() / "run.json");
+        record.erase("name");  // as older versions wrote it
+        overwrite(run.folder() / "run.json", record.dump(2));
         QVERIFY(Store(project.path()).ingest_all().empty());
         Project(project.path(), false).remove(first);
         QVERIFY(Store(project.path()).ingest_all().empty());
