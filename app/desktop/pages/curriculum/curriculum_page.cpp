@@ -116,17 +116,20 @@ QWidget* CurriculumPage::makeBatches() {
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(12);
     m_strip->setObjectName(QStringLiteral("curriculumStrip"));
-    m_strips = scrolled(m_strip);
     m_legend->setLayout(new FlowLayout);
     m_legend->setObjectName(QStringLiteral("curriculumLegend"));
-    auto* examples = new QWidget;
-    auto* column = new QVBoxLayout(examples);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->addWidget(m_examples);
-    column->addStretch(1);
+    const auto column = [](QWidget* content) {
+        auto* whole = new QWidget;
+        auto* lines = new QVBoxLayout(whole);
+        lines->setContentsMargins(0, 0, 0, 0);
+        lines->addWidget(content);
+        lines->addStretch(1);
+        return scrolled(whole);
+    };
+    m_strips = column(m_strip);
     layout->addWidget(m_legend);
     layout->addWidget(m_strips, 2);
-    layout->addWidget(scrolled(examples), 1);
+    layout->addWidget(column(m_examples), 1);
     connect(m_strip, &BatchStrip::batchChosen, this, &CurriculumPage::showExamples);
     return body;
 }
