@@ -69,8 +69,8 @@ void print_all(const ConformOptions& options, const std::string& model, const st
     print_json({{"model", model}, {"hold", totals.hold}, {"refused", totals.refused}, {"wrong", totals.wrong}, {"cells", cells}});
 }
 
-/// What the cells so far have left, 4 to 11 GB each of MiniLM. A run that is stopped writes its checkpoint first, and a folder that something
-/// is written into cannot be removed: try again for a while.
+/// What the cells so far have left, 4 to 11 GB each of MiniLM. A run that is stopped writes its checkpoint first, and a folder that
+/// something is written into cannot be removed: try again for a while.
 void remove_cells(const fs::path& folder) {
     for (int i = 0; i < 100; ++i) {
         bool all = true;

@@ -64,8 +64,7 @@ int shoot(MainWindow& window, const QCommandLineParser& parser) {
     if (!pageNames().split(QStringLiteral(", ")).contains(page))
         return fail(ExitCode::usage, QStringLiteral("no page '%1' (known: %2)").arg(page, pageNames()));
     QString error;
-    if (!takeScreenshot(window, page, parser.positionalArguments().first(), error))
-        return fail(ExitCode::failed, error);
+    if (!takeScreenshot(window, page, parser.positionalArguments().first(), error)) return fail(ExitCode::failed, error);
     return 0;
 }
 

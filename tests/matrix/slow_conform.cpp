@@ -76,8 +76,8 @@ class SlowConform : public QObject {
         QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
         environment.insert("TMPDIR", temporary.c_str());
         process.setProcessEnvironment(environment);
-        process.start(FACETER_BINARY_DIR "/bin/faceter", {"conform", "--model", model.c_str(), "--method", "instruction", "--method",
-                                                          "specialists", "--laws", "train"});
+        process.start(FACETER_BINARY_DIR "/bin/faceter",
+                      {"conform", "--model", model.c_str(), "--method", "instruction", "--method", "specialists", "--laws", "train"});
         QByteArray said;
         while (!said.contains("[1/") && process.waitForReadyRead(200'000)) said += process.readAllStandardOutput();
         QVERIFY2(said.contains("holds    instruction"), said.constData());

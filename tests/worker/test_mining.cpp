@@ -256,9 +256,9 @@ class TestMining : public QObject {
         const Json line = read_lines(scored)[0];
         QCOMPARE(line.at("negatives").dump(), std::string(R"(["a slow shell","a clock"])"));
         QCOMPARE(line.at("scores").size(), std::size_t{3});
-        QVERIFY2(run({"mine", "--model", teacher_.c_str(), "--filter-given", "--margin", "1", "--output", kept.c_str(),
-                      triplets.c_str()}) == 0,
-                 error_.c_str());
+        QVERIFY2(
+            run({"mine", "--model", teacher_.c_str(), "--filter-given", "--margin", "1", "--output", kept.c_str(), triplets.c_str()}) == 0,
+            error_.c_str());
         QCOMPARE(read_lines(kept)[0].at("negatives").dump(), std::string(R"(["a slow shell","a clock"])"));
         QCOMPARE(read_json(kept.string() + ".report.json").at("counts").at("given negatives kept").get<int>(), 2);
     }
