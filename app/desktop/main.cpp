@@ -60,9 +60,11 @@ void describe(QCommandLineParser& parser) {
 int shoot(MainWindow& window, const QCommandLineParser& parser) {
     if (parser.positionalArguments().isEmpty())
         return fail(ExitCode::usage, QStringLiteral("--screenshot PAGE FILE.png: the file is missing"));
+    const QString page = parser.value(QStringLiteral("screenshot"));
+    if (!pageNames().split(QStringLiteral(", ")).contains(page))
+        return fail(ExitCode::usage, QStringLiteral("no page '%1' (known: %2)").arg(page, pageNames()));
     QString error;
-    if (!takeScreenshot(window, parser.value(QStringLiteral("screenshot")), parser.positionalArguments().first(), error))
-        return fail(ExitCode::failed, error);
+    if (!takeScreenshot(window, page, parser.positionalArguments().first(), error)) return fail(ExitCode::failed, error);
     return 0;
 }
 

@@ -51,6 +51,8 @@ class TeacherWork {
   public:
     TeacherWork(const TeacherOptions& options, const Json& settings)
         : options_(options), opened_(open_model(options.model, false)), teacher_(*opened_.model, nullptr), work_(options.output + ".work") {
+        if (std::error_code ignored; fs::is_directory(options.output, ignored))
+            throw usage_error("--output {}: is a folder; give the file to write", options.output);
         pairs_ = load_training_set(
             {{{"source", "file"}, {"path", options.input}, {"format", "pairs"}, {"on_error", options.on_error}}, fs::current_path()},
             "retrieval");

@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "common/abandoned.h"
+#include "common/error.h"
 
 namespace faceter::worker {
 namespace {
@@ -22,10 +23,17 @@ void write_at_start(const fs::path& path, const std::string& bytes) {
     if (!written) throw_io("write", path, error);
 }
 
+/// Now, not when all is embedded.
+const fs::path& no_folder(const fs::path& path) {
+    std::error_code ignored;
+    if (fs::is_directory(path, ignored)) throw usage_error("{}: is a folder; give the file to write", path.string());
+    return path;
+}
+
 }  // namespace
 
 NpyFile::NpyFile(const fs::path& path, std::string type, std::int64_t width, std::int64_t rows)
-    : file_(path), type_(std::move(type)), width_(width), announced_(rows) {
+    : file_(no_folder(path)), type_(std::move(type)), width_(width), announced_(rows) {
     remove_abandoned(path);
     file_.write(header(rows));
 }

@@ -277,7 +277,6 @@ class TableStarter {
     std::string sts_task() const {
         return fmt::format(R"(  sts:                 # {} and {}, by {}
     instructions: {{text: "sts: "}}
-    temperature: 0.05
     batching: homogeneous
     train:
       - {{name: scored, path: {}}}
@@ -421,8 +420,7 @@ seeds: [{}]             # more seeds say how much of a difference is chance
 tasks:
   {}:
     instructions: {}
-    temperature: 0.05
-    batching: homogeneous
+{}    batching: homogeneous
     train:
       - {{path: {}, max_examples: 5000}}
 
@@ -447,6 +445,7 @@ evaluation:
             model_line(options.model), options.model == "minilm" ? "max_length: 128         # tokens; longer texts are cut\n" : "", seeds,
             type,
             asymmetric ? R"({query: "search query: ", document: "search document: "})" : fmt::format("{{text: {}}}", yaml(type + ": ")),
+            type == "sts" ? "" : "    temperature: 0.05\n",  // CoSENT has a scale of its own
             yaml(path), objective_line(labelled, type == "sts"), yaml(path));
     return starter;
 }

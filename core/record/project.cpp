@@ -60,6 +60,17 @@ fs::path checked_folder(const fs::path& folder) {
     return absolute;
 }
 
+/// A project's runs folder, or a run, taken for the project would get a project's folders within, which no list shows.
+void refuse_inside_of_a_project(const fs::path& folder) {
+    std::error_code ignored;
+    if (fs::is_directory(folder / "runs", ignored)) return;
+    const bool is_run = fs::exists(folder / "run.json", ignored) && folder.parent_path().filename() == "runs";
+    const fs::path runs = is_run ? folder.parent_path() : folder, project = runs.parent_path();
+    if (!is_run && (runs.filename() != "runs" || !fs::exists(project / "names.jsonl", ignored))) return;
+    throw usage_error("{}: {} of the project {}; give that folder", folder.string(), is_run ? "is a run" : "holds the runs",
+                      project.string());
+}
+
 /// A folder that somebody renamed, the run within it is found no more: throws what to do. Nothing where there is none.
 void throw_if_renamed(const Project& project, const std::vector<std::string>& names, std::string_view id) {
     if (id.empty()) return;
@@ -88,7 +99,10 @@ std::string newest_called(const Project& project, std::string_view name) {
 
 Project::Project(const fs::path& folder, bool create) : folder_(checked_folder(folder)) {
     if (folder_.filename().empty()) folder_ = folder_.parent_path();
-    if (create) make_directories(runs_folder());
+    if (create) {
+        refuse_inside_of_a_project(folder_);
+        make_directories(runs_folder());
+    }
     std::error_code error;
     const bool there = fs::is_directory(runs_folder(), error);
     if (error && error != std::errc::no_such_file_or_directory)

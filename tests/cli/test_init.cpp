@@ -63,6 +63,7 @@ class TestInit : public QObject {
         QVERIFY2(outcome.code == 0, outcome.err.c_str());
         HAS(made(), "objective: {method: cosent}");
         HAS(made(), "task: sts}");
+        QVERIFY(made().find("temperature:") == std::string::npos);  // which nothing would read
         const std::string held_out = read_file(in("made-data/scored/test.jsonl"));
         HAS(held_out, "\"score\":");
         QCOMPARE(std::count(held_out.begin(), held_out.end(), '\n'), std::ptrdiff_t{18});

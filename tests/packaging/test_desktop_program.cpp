@@ -27,6 +27,11 @@ class TestDesktopProgram : public QObject {
         VERIFY_CODE(two, 2);
         QVERIFY2(two.output.contains("two.yaml"), qPrintable(two.output));
     }
+    void a_page_that_is_not_there_is_a_wrong_call() {
+        const Outcome none = run(program_, {"--screenshot", "nopage", "page.png"}, {{"QT_QPA_PLATFORM", "offscreen"}});
+        VERIFY_CODE(none, 2);
+        QVERIFY2(none.output.contains("no page 'nopage' (known: start, "), qPrintable(none.output));
+    }
     void a_window_without_a_display_is_one_clear_error() {
         const Outcome none = run(program_, {}, nowhere_);
         VERIFY_CODE(none, 5);

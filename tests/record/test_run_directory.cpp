@@ -148,6 +148,19 @@ class TestRunDirectory : public QObject {
         QVERIFY(read().empty());
         QCOMPARE(problem, run.results().string() + ": cannot be looked into: Not a directory");
     }
+    void the_runs_of_a_project_are_not_taken_for_one() {
+        const TemporaryDirectory folder;
+        const Project project(folder.path() / "p", true);
+        const fs::path runs = project.runs_folder(), run = runs / "some-run";
+        write_file_atomic(project.folder() / "names.jsonl", "");
+        make_directories(run);
+        write_file_atomic(run / "run.json", "{}");
+        EXPECT_ERROR(Project(runs, true), "holds the runs of the project " + project.folder().string());
+        EXPECT_ERROR(Project(run, true), "is a run of the project " + project.folder().string());
+        QVERIFY(!fs::exists(runs / "runs") && !fs::exists(run / "runs"));
+        Project(folder.path() / "q/runs", true);  // a name like another
+    }
+
     void the_path_of_a_project_is_text() {
         const TemporaryDirectory folder;
         EXPECT_ERROR(Project(folder.path() / "p\xff", true), "must be UTF-8");

@@ -117,6 +117,13 @@ class TestEmbedCommand : public QObject {
         QVERIFY(run_embed({"--compute", "int4", "--output", in("no.npy"), in("some.txt")}).code != 0);
     }
 
+    void a_folder_in_the_place_of_the_output_is_refused() {
+        write_texts("few.txt", 3);
+        make_directories(in("folder"));
+        QCOMPARE(run_embed({"--output", in("folder"), in("few.txt")}).code, 2);
+        QVERIFY(fs::is_empty(in("folder")));
+    }
+
     void an_empty_instruction_switches_a_default_prompt_off() {
         const fs::path model = folder_.path() / "prompted";
         fs::copy(tiny_model(), model, fs::copy_options::recursive);

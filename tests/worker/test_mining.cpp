@@ -191,6 +191,14 @@ class TestMining : public QObject {
         }
     }
 
+    void a_folder_in_the_place_of_the_output_is_refused_before_anything_is_embedded() {
+        NEED_SHARED();
+        make_directories(folder_.path() / "there");
+        QCOMPARE(run(mine("there")), 2);
+        QVERIFY2(error_.find("is a folder; give the file to write") != std::string::npos, error_.c_str());
+        QVERIFY(!fs::exists(folder_.path() / "there.work"));
+    }
+
     void given_negatives_above_the_margin_are_dropped() {
         NEED_SHARED();
         const fs::path triplets = folder_.path() / "triplets.jsonl";
