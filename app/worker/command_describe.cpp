@@ -84,6 +84,7 @@ Json describe_model(const OpenedModel& opened, bool tensors) {
                       {"adapters", adapters}};
     std::vector<std::string> remarks = config.remarks;
     if (const auto remark = remark_on_home(model.folder.encoder_folder)) remarks.push_back(*remark);
+    if (const auto remark = remark_on_steps(model.folder.encoder_folder)) remarks.push_back(*remark);
     if (!remarks.empty()) described["remarks"] = fmt::format("{}", fmt::join(remarks, " "));
     described.update(model_measurements(model));
     if (tensors) {

@@ -128,7 +128,11 @@ int embed(const EmbedCommand& options) {
     if (is_terminal(stderr)) progress.finish();
     if (num_cut > 0)
         say(stderr, "warning: {} of {} texts have more than {} tokens and were cut there\n", num_cut, out.rows(), opened.model->max_length);
-    if (num_empty > 0) say(stderr, "warning: {} texts have no tokens; their embeddings are zero\n", num_empty);
+    const bool without_prompt = opened.model->prompt_rows(opened.route.instruction) > 0;
+    if (num_empty > 0)
+        say(stderr, "warning: {} texts have no tokens{}\n", num_empty,
+            without_prompt ? " behind the instruction, which pooling leaves out; their embeddings hold nothing of them"
+                           : "; their embeddings are zero");
     return 0;
 }
 

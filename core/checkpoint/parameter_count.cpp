@@ -92,6 +92,7 @@ std::vector<std::string> check_model(const ModelFolder& folder) {
     if (const auto remark = remark_on_length(folder, config)) remarks.push_back(*remark);
     if (const auto remark = remark_on_words(*tokenizer, name)) remarks.push_back(*remark);
     if (const auto remark = remark_on_home(folder.encoder_folder)) remarks.push_back(*remark);
+    if (const auto remark = remark_on_steps(folder.encoder_folder)) remarks.push_back(*remark);
     return remarks;
 }
 

@@ -151,9 +151,13 @@ at::Tensor embed_texts(const EmbeddingModel& model, std::span<const std::string_
     while (with_tokens > 0 && encoded[order[with_tokens - 1]].empty()) --with_tokens;
     const bool some_without = with_tokens < order.size();
     order.resize(with_tokens);
-    if (some_without && options.without_tokens)
-        options.without_tokens(static_cast<std::size_t>(
-            std::count_if(distinct.of.begin(), distinct.of.end(), [&](std::size_t text) { return encoded[text].empty(); })));
+    // With include_prompt: false one may have none but the instruction's: nothing of it is pooled either.
+    const std::size_t left_out = model.folder.pooling == Pooling::cls ? 0 : static_cast<std::size_t>(skip);
+    if ((some_without || left_out > 0) && options.without_tokens) {
+        const auto nothing_pooled = [&](std::size_t text) { return encoded[text].size() <= left_out; };
+        const auto texts_without = std::count_if(distinct.of.begin(), distinct.of.end(), nothing_pooled);
+        if (texts_without > 0) options.without_tokens(static_cast<std::size_t>(texts_without));
+    }
     const auto put = [&](const Embedded& batch) {
         const auto* from = batch.rows.here().data_ptr<float>();
         for (std::size_t i = batch.start; i < batch.end; ++i, from += dim) {

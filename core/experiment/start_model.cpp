@@ -6,6 +6,7 @@
 
 #include "checkpoint/adapter_targets.h"
 #include "checkpoint/encoder_config.h"
+#include "checkpoint/language_head.h"
 #include "checkpoint/parameter_count.h"
 #include "common/error.h"
 #include "common/strings.h"
@@ -143,6 +144,33 @@ void check_recipes(const ResolvedRun& run, const StartModel& start, const std::s
     }
 }
 
+/// Errors (settings): a stage of masked-language modelling on a model without such a head, or whose tokenizer has nothing to mask with.
+void check_masked_language(const ResolvedRun& run, const StartModel& start, const std::string& file) {
+    const auto is_masked = [](const Json& recipe) {
+        return json_or<std::string>(recipe.at("objective"), "method", "", "objective") == "masked_language";
+    };
+    const auto recipes = recipes_of(run.settings);
+    if (run.method == "start" || std::none_of(recipes.begin(), recipes.end(), is_masked)) return;
+    const std::string where = fmt::format("{}: objective masked_language on {}", file, start.files.folder.string());
+    const LanguageHead* head = language_head(start.files.model_type);
+    if (!head)
+        throw settings_error("{}: a model of type {} has no head for masked-language modelling; {} have", where,
+                             faceter::quoted(start.files.model_type), families_with_language_head);
+    const std::string name = (start.files.encoder_folder / "config.json").string();
+    const Weights weights = start.files.weights();
+    const bool tied = json_or<bool>(start.files.config, "tie_word_embeddings", true, name);
+    if (!tied && weights.find(std::string(head->dense) + ".weight") && weights.find(std::string(head->decoder)))
+        throw settings_error(
+            "{}: its decoder {} is not tied to the word embeddings (tie_word_embeddings: false), which is not supported; remove the head's "
+            "tensors to start with a fresh one",
+            where, head->decoder);
+    if (load_model_tokenizer(start.files, EncoderConfig::from_json(start.files.config, name, weights), name)->special().mask < 0)
+        throw settings_error(
+            "{}: its tokenizer has no mask token, which masked-language modelling needs; name one as mask_token in its "
+            "tokenizer_config.json",
+            where);
+}
+
 /// Errors (settings): an analysis of stored forms shall cut embeddings to more elements than they have.
 void check_analyses(const ResolvedRun& run, const StartModel& start, const std::string& file) {
     const Json analyses = json_or<Json>(run.settings, "analyses", Json::array(), "settings");
@@ -241,6 +269,7 @@ std::vector<std::string> check_start_models(const Experiment& experiment) {
         check_routing(run, seen[name], experiment.file().string());
         check_layers(run, seen[name], experiment.file().string());
         check_recipes(run, seen[name], experiment.file().string());
+        check_masked_language(run, seen[name], experiment.file().string());
         check_analyses(run, seen[name], experiment.file().string());
     }
     return remarks;

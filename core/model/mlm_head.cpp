@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "checkpoint/language_head.h"
 #include "common/error.h"
 #include "common/random.h"
 #include "common/strings.h"
@@ -22,37 +23,40 @@ using torch::autograd::variable_list;
 
 /// What a family calls the parts; behind the first name stand those that other writers of the same family use.
 struct HeadNames {
-    std::string dense;
     std::vector<std::string> norm, bias;
-    std::string decoder;
+    std::string dense{}, decoder{};
     bool inner_bias = true;  ///< ModernBERT has none but the decoder's
 };
 
 const std::map<std::string, HeadNames>& families() {
-    static const HeadNames bert = {"cls.predictions.transform.dense",
-                                   {"cls.predictions.transform.LayerNorm", "cls.predictions.transform.layer_norm"},
-                                   {"cls.predictions.bias", "cls.predictions.decoder.bias"},
-                                   "cls.predictions.decoder.weight"};
-    static const HeadNames roberta = {
-        "lm_head.dense", {"lm_head.layer_norm"}, {"lm_head.bias", "lm_head.decoder.bias"}, "lm_head.decoder.weight"};
-    static const std::map<std::string, HeadNames> all = {
-        {"bert", bert},
-        {"nomic_bert", bert},
-        {"roberta", roberta},
-        {"xlm-roberta", roberta},
-        {"camembert", roberta},
-        {"mpnet", roberta},
-        {"distilbert", {"vocab_transform", {"vocab_layer_norm"}, {"vocab_projector.bias"}, "vocab_projector.weight"}},
-        {"modernbert", {"head.dense", {"head.norm"}, {"decoder.bias"}, "decoder.weight", false}}};
+    static const std::map<std::string, HeadNames> all = [] {
+        const HeadNames bert = {{"cls.predictions.transform.LayerNorm", "cls.predictions.transform.layer_norm"},
+                                {"cls.predictions.bias", "cls.predictions.decoder.bias"}};
+        const HeadNames roberta = {{"lm_head.layer_norm"}, {"lm_head.bias", "lm_head.decoder.bias"}};
+        std::map<std::string, HeadNames> made = {{"bert", bert},
+                                                 {"nomic_bert", bert},
+                                                 {"roberta", roberta},
+                                                 {"xlm-roberta", roberta},
+                                                 {"camembert", roberta},
+                                                 {"mpnet", roberta},
+                                                 {"distilbert", {{"vocab_layer_norm"}, {"vocab_projector.bias"}}},
+                                                 {"modernbert", {{"head.norm"}, {"decoder.bias"}}}};
+        made["modernbert"].inner_bias = false;
+        for (const LanguageHead& head : language_heads) {
+            HeadNames& names = made.at(std::string(head.type));
+            names.dense = head.dense;
+            names.decoder = head.decoder;
+        }
+        return made;
+    }();
     return all;
 }
 
 const HeadNames& names_of(const std::string& model_type) {
     const auto found = families().find(model_type);
     if (found == families().end())
-        throw settings_error(
-            "a model of type {} has no head for masked-language modelling; BERT, NomicBERT, XLM-R, DistilBERT, MPNet and ModernBERT have",
-            faceter::quoted(model_type));
+        throw settings_error("a model of type {} has no head for masked-language modelling; {} have", faceter::quoted(model_type),
+                             families_with_language_head);
     return found->second;
 }
 

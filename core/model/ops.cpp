@@ -2,6 +2,8 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
+
 #include "model/device.h"
 #include "model/ops_common.h"
 
@@ -38,11 +40,10 @@ struct PackedDropout : Function<PackedDropout> {
     }
 };
 
-/// The rows of sequence s that count in its mean.
+/// The rows of sequence s that count in its mean: none of a text that has no token behind the instruction, as in sentence-transformers.
 std::pair<std::int64_t, std::int64_t> pooled_rows(const PackedLayout& layout, const std::vector<std::int64_t>& skip, std::int64_t s) {
     const std::int64_t begin = layout.offsets()[s], length = layout.length(s);
-    // A text without a token of its own behind the instruction keeps all rows: a mean over nothing has no value.
-    const std::int64_t skipped = skip.empty() || skip[s] >= length ? 0 : skip[s];
+    const std::int64_t skipped = skip.empty() ? 0 : std::min(skip[s], length);
     return {begin + skipped, length - skipped};
 }
 
@@ -108,17 +109,22 @@ at::Tensor plain_mean(const at::Tensor& x, const PackedLayout& layout, const std
     return at::stack(means);
 }
 
-/// The first row that counts or the last row of each sequence. One without rows takes some other's and is multiplied by zero.
+/// The first row that counts or the last row of each sequence. One without rows takes some other's and is multiplied by zero; the first row
+/// of one with nothing behind the instruction is the instruction's (sentence-transformers' too).
 at::Tensor pool_one_row(const at::Tensor& x, const PackedLayout& layout, Pooling pooling, const std::vector<std::int64_t>& skip) {
     const at::Tensor rows = at::empty({layout.num_sequences()}, at::kLong), any = at::ones({layout.num_sequences(), 1}, at::kFloat);
+    bool all = true;
     for (std::int64_t s = 0; s < layout.num_sequences(); ++s) {
-        const bool empty = layout.length(s) == 0;
         const auto [begin, count] = pooled_rows(layout, skip, s);
-        rows.data_ptr<std::int64_t>()[s] = empty ? 0 : pooling == Pooling::cls ? begin : begin + count - 1;
-        if (empty) any.data_ptr<float>()[s] = 0;
+        const bool first = pooling == Pooling::cls && layout.length(s) > 0;
+        const std::int64_t row = first && count > 0 ? begin : first ? layout.offsets()[s] : begin + count - 1;
+        const bool none = !first && count == 0;
+        rows.data_ptr<std::int64_t>()[s] = none ? 0 : row;
+        if (none) any.data_ptr<float>()[s] = 0;
+        all &= !none;
     }
     const at::Tensor chosen = x.index_select(0, to_device(rows, x.device()));
-    return layout.min_length() > 0 ? chosen : chosen * to_device(any.to(x.scalar_type()), x.device());
+    return all ? chosen : chosen * to_device(any.to(x.scalar_type()), x.device());
 }
 
 }  // namespace

@@ -156,6 +156,30 @@ class TestModelFolder : public QObject {
         fs::remove(folder.path() / "config.json");  // a folder that is no model's is not looked into
         QVERIFY(ModelFolder::open(inner).pooling == Pooling::mean);
     }
+    void a_tokenizer_that_transformers_reads_otherwise_is_said() {
+        FolderOnDisk folder;
+        const Json byte_level = {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}, {"use_regex", true}};
+        Json tokenizer = {{"normalizer", nullptr}, {"pre_tokenizer", byte_level}, {"model", {{"type", "BPE"}}}};
+        const auto said = [&](const char* type, const char* named) {
+            folder.write("config.json", {{"model_type", type}});
+            folder.write("tokenizer_config.json", *named ? Json{{"tokenizer_class", named}} : Json::object());
+            folder.write("tokenizer.json", tokenizer);
+            return remark_on_steps(folder.path()).has_value();
+        };
+        // The classes that transformers 5.23 takes for these; GPT-2's steps are those of the file, Qwen2's are not.
+        for (const char* named : {"", "PreTrainedTokenizerFast", "Qwen2TokenizerFast", "GPT2Tokenizer"}) QVERIFY(said("qwen2", named));
+        QVERIFY(said("qwen3", "") && said("qwen3", "Qwen2Tokenizer") && said("llama", "Qwen2TokenizerFast"));
+        QVERIFY(!said("qwen3", "PreTrainedTokenizerFast") && !said("qwen3", "GPT2Tokenizer") && !said("llama", ""));
+        QVERIFY(!said("mistral", "Qwen2Tokenizer") && !said("modernbert", "Qwen2Tokenizer") && !said("roberta", "RobertaTokenizer"));
+        tokenizer["pre_tokenizer"]["use_regex"] = false;
+        QVERIFY(said("roberta", "") && said("bert", "GPT2TokenizerFast") && !said("roberta", "PreTrainedTokenizerFast"));
+        const std::string words =
+            R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+        const Json split = {{"type", "Split"}, {"pattern", {{"Regex", words}}}, {"behavior", "Isolated"}, {"invert", false}};
+        tokenizer["normalizer"] = {{"type", "NFC"}};
+        tokenizer["pre_tokenizer"] = {{"type", "Sequence"}, {"pretokenizers", {split, tokenizer["pre_tokenizer"]}}};
+        QVERIFY(!said("qwen2", "") && !said("qwen3", "Qwen2Tokenizer") && said("bert", "GPT2Tokenizer"));
+    }
     void exports_that_are_no_model_by_themselves_say_what_to_name() {
         FolderOnDisk tasks, adapters, graphs;
         for (const FolderOnDisk* folder : {&tasks, &adapters}) fs::remove(folder->path() / "config.json");

@@ -302,6 +302,37 @@ class TestStartModels : public QObject {
         QCOMPARE(check(model, "mote", {}, "objective: {method: masked_language}\n").code, 0);
     }
 
+    void masked_language_modelling_wants_a_head_and_a_mask_token() {
+        NEED_SHARED();
+        const std::string masked = "objective: {method: masked_language}\n",
+                          stages = "stages: [{name: a, objective: {method: masked_language}}]\n";
+        const fs::path fixtures = shared_folder() / "fixtures";
+        for (const char* name : {"qwen3_embedding", "eurobert", "gte", "t5"})
+            for (const std::string& more : {masked, stages}) {
+                const Outcome outcome = check(fixtures / name, "dense", {}, more);
+                QCOMPARE(outcome.code, 3);
+                HAS(outcome.err, "has no head for masked-language modelling; BERT, ");
+            }
+        for (const char* name : {"roberta", "modernbert", "distilbert", "nomic_bert"}) {
+            const Outcome outcome = check(fixtures / name, "dense", {}, masked);
+            QVERIFY2(outcome.code == 0, outcome.err.c_str());
+        }
+        const TemporaryDirectory folder;
+        const fs::path model = folder.path() / "model";
+        fs::copy(fixtures / "bert", model, fs::copy_options::recursive);
+        fs::remove(model / "special_tokens_map.json");
+        write_file_atomic(model / "tokenizer_config.json", Json{{"tokenizer_class", "PreTrainedTokenizerFast"}}.dump());
+        Json tokenizer = read_json(model / "tokenizer.json");
+        std::erase_if(tokenizer["added_tokens"].get_ref<Json::array_t&>(), [](const Json& one) { return one.at("content") == "[MASK]"; });
+        Json& words = tokenizer["model"]["vocab"];
+        words["[masked]"] = words.at("[MASK]");
+        words.erase("[MASK]");
+        write_file_atomic(model / "tokenizer.json", tokenizer.dump());
+        const Outcome outcome = check(model, "dense", {}, masked);
+        QCOMPARE(outcome.code, 3);
+        HAS(outcome.err, "its tokenizer has no mask token");
+    }
+
     void what_an_analysis_would_miss_when_the_training_is_over_is_refused_before_it() {
         NEED_SHARED();
         const fs::path model = shared_folder() / "fixtures/bert";

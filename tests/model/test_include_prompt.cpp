@@ -4,6 +4,7 @@
 #include "common/file.h"
 #include "eval/embedder.h"
 #include "model/embedding_model.h"
+#include "model/ops.h"
 #include "support/checkout.h"
 #include "support/tensors.h"
 #include "support/test.h"
@@ -127,6 +128,28 @@ class TestIncludePrompt : public QObject {
         QVERIFY(embed(*folder.model, "").equal(embed(*whole.model, "")));
         const Folder last("bert", false, "lasttoken"), all("bert", true, "lasttoken");
         QVERIFY(embed(*last.model, instruction).equal(embed(*all.model, instruction)));
+    }
+    /// Three rows of the text that has none but the instruction's, two behind one of the other. sentence-transformers' Pooling gives zeros for
+    /// the mean and the last token, and the text's own first row for CLS.
+    void a_text_with_nothing_behind_the_instruction_has_no_mean() {
+        const auto layout = std::make_shared<PackedLayout>(std::vector<std::int64_t>{3, 3}, std::vector<std::uint64_t>{0, 1},
+                                                           std::vector<Path>{{}, {}});
+        for (const OpsForm form : {OpsForm::kernels, OpsForm::device, OpsForm::plain}) {
+            force_ops(form);
+            at::Tensor x;
+            const auto rows = [&](Pooling pooling, std::int64_t skip) { return pool(x, layout, pooling, {skip, 1}); };
+            for (const std::int64_t skip : {3, 7}) {
+                x = at::arange(1, 13, at::kFloat).view({6, 2}).set_requires_grad(true);
+                const at::Tensor mean = rows(Pooling::mean, skip), last = rows(Pooling::last_token, skip);
+                QVERIFY(mean.equal(at::tensor({0.0f, 0.0f, 10.0f, 11.0f}).view({2, 2})));
+                QVERIFY(last.equal(at::tensor({0.0f, 0.0f, 11.0f, 12.0f}).view({2, 2})));
+                QVERIFY(rows(Pooling::cls, skip).equal(at::tensor({1.0f, 2.0f, 9.0f, 10.0f}).view({2, 2})));
+                (mean.sum() + last.sum()).backward();
+                QVERIFY(x.grad().slice(0, 0, 4).eq(0).all().item<bool>() && x.grad().sum().item<float>() == 4.0f);
+            }
+            QVERIFY(rows(Pooling::mean, 2).equal(at::tensor({5.0f, 6.0f, 10.0f, 11.0f}).view({2, 2})));
+            force_ops(std::nullopt);
+        }
     }
     void each_way_of_pooling_equals_sentence_transformers_data() {
         QTest::addColumn<QString>("mode");
