@@ -29,7 +29,7 @@ fs::path folder_above(const fs::path& folder) {
 }
 
 struct TokenizerClass {
-    std::string name;     ///< without "Fast"; empty where tokenizer.json counts as it is
+    std::string name;    ///< without "Fast"; empty where tokenizer.json counts as it is
     bool asked = false;  ///< another would be taken if the files named it
 };
 
@@ -115,7 +115,8 @@ std::optional<std::string> remark_on_steps(const fs::path& encoder_folder) {
     return fmt::format(
         "{}: its normalizer or pre_tokenizer is not that of {}, the class that transformers 5 and sentence-transformers take for this "
         "folder; they put that class's steps in its place and give other ids for some texts. The file is followed here{}",
-        name, kind.name, kind.asked ? "; to have its ids there, name PreTrainedTokenizerFast in tokenizer_config.json (tokenizer_class)" : "");
+        name, kind.name,
+        kind.asked ? "; to have its ids there, name PreTrainedTokenizerFast in tokenizer_config.json (tokenizer_class)" : "");
 }
 
 }  // namespace faceter

@@ -129,11 +129,11 @@ class TestIncludePrompt : public QObject {
         const Folder last("bert", false, "lasttoken"), all("bert", true, "lasttoken");
         QVERIFY(embed(*last.model, instruction).equal(embed(*all.model, instruction)));
     }
-    /// Three rows of the text that has none but the instruction's, two behind one of the other. sentence-transformers' Pooling gives zeros for
-    /// the mean and the last token, and the text's own first row for CLS.
+    /// Three rows of the text that has none but the instruction's, two behind one of the other. sentence-transformers' Pooling gives zeros
+    /// for the mean and the last token, and the text's own first row for CLS.
     void a_text_with_nothing_behind_the_instruction_has_no_mean() {
-        const auto layout = std::make_shared<PackedLayout>(std::vector<std::int64_t>{3, 3}, std::vector<std::uint64_t>{0, 1},
-                                                           std::vector<Path>{{}, {}});
+        const auto layout =
+            std::make_shared<PackedLayout>(std::vector<std::int64_t>{3, 3}, std::vector<std::uint64_t>{0, 1}, std::vector<Path>{{}, {}});
         for (const OpsForm form : {OpsForm::kernels, OpsForm::device, OpsForm::plain}) {
             force_ops(form);
             at::Tensor x;
