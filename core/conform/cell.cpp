@@ -81,7 +81,10 @@ bool Cell::wanted(const std::string& law) const { return laws_.empty() || laws_.
 
 CellResult Cell::run() {
     try {
-        if (!check() || !train_first()) return result_;
+        if (!check() || !train_first()) {
+            stop_where_wanted();  // what was stopped with this program has found nothing
+            return result_;
+        }
     } catch (const std::exception& error) {  // what a command printed is none of what it should
         stop_where_wanted();
         result_.wrong.push_back({"train", error.what(), ""});

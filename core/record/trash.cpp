@@ -32,28 +32,19 @@ void check_idle(const RunDirectory& run) {
                           waits ? "waiting in a queue" : run_phase_name(phase), run.info().shown_name());
 }
 
-fs::path removal_of(const fs::path& run) { return run.parent_path() / (std::string(removing_prefix) + run.filename().string()); }
-
 /// Whole or gone, never half a run that could be restored: empty_trash() finishes what is cut short. The name changes where the run lies,
-/// which also works on a full disk.
-void remove_at_once(const fs::path& run) {
-    const fs::path place = removal_of(run);
+/// which also works on a full disk. False where another program was faster: it restored the run, or removes it.
+bool remove_at_once(const fs::path& run) {
+    const fs::path place = run.parent_path() / (std::string(removing_prefix) + run.filename().string());
     remove_tree(place);  // of a run of this name that was removed before, and came back
-    rename_synced(run, place);
-    remove_tree(place);
-}
-
-/// False where another program was faster: it restored the run, or removed it.
-bool empty_of(const fs::path& run) {
-    if (run.empty()) return false;
     try {
-        remove_at_once(run);
-        return true;
+        rename_synced(run, place);
     } catch (const Error&) {
-        std::error_code ignored;
-        if (fs::exists(run, ignored) || fs::exists(removal_of(run), ignored)) throw;
+        if (std::error_code ignored; fs::exists(run, ignored)) throw;
         return false;
     }
+    remove_tree(place);
+    return true;
 }
 
 /// Since when it lies there. A full disk does not keep a run from the trash: without a date of its own it has that of its folder.
@@ -120,7 +111,8 @@ void Project::trash(const std::string& run) const {
 }
 
 void Project::remove(const std::string& run) const {
-    remove_at_once(idle_run(run).folder());
+    if (const RunDirectory idle = idle_run(run); !remove_at_once(idle.folder()))
+        throw usage_error("{}: another program has just deleted it", idle.info().shown_name());
     sync_directory(runs_folder());
 }
 
@@ -174,7 +166,8 @@ int Project::empty_trash(double older_than_s) const {
     int removed = 0;
     for (const TrashedRun& run : trashed()) {
         if (!(now_seconds() - run.when >= older_than_s)) continue;  // nan is no age
-        removed += empty_of(find_in_trash(*this, run.info.id));
+        const fs::path place = find_in_trash(*this, run.info.id);
+        removed += !place.empty() && remove_at_once(place);
     }
     return removed;
 }

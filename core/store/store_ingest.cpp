@@ -75,7 +75,8 @@ class Ingest {
             for (const int rank : ranks(attempt)) journal(attempt, rank);
         read_part("results_stamp", stamps_.results, [this] { results(); });
         read_part("documents_stamp", stamps_.documents, [this] { documents(); });
-        if (state_.phase == RunPhase::done) missing_results();
+        if (state_.phase == RunPhase::done && stamps_.settled)
+            missing_results();  // else they may be on their way, from a cluster or a copy
         sign();
         return std::move(warnings_);
     }
@@ -134,14 +135,14 @@ class Ingest {
         changed_ = true;
     }
 
-    /// Tags and notes are nowhere else. What a killed program left of a last line is none.
+    /// Tags and notes are nowhere else. What a killed program or a full disk left of a line is none, and was told then.
     void check_user_lines() {
         const fs::path file = run_.folder() / "user.jsonl";
         std::error_code ignored;
         const std::string text = fs::exists(file, ignored) ? read_file(file) : std::string();
         const std::vector<std::string_view> lines = split(text, '\n');
         for (std::size_t i = 0; i + 1 < lines.size(); ++i)
-            if (!trim(lines[i]).empty() && !parse_untrusted_json(lines[i], {64, 1000}).is_object()) {
+            if (trim(lines[i]).ends_with('}') && !parse_untrusted_json(lines[i], {64, 1000}).is_object()) {
                 warnings_.push_back(fmt::format("{}:{}: no tag or note, and left out; correct or remove the line", file.string(), i + 1));
                 return;
             }

@@ -243,7 +243,7 @@ class TestStoreLists : public QObject {
         const RunDirectory torn = sample_run(project.path(), 0), bad = sample_run(project.path(), 1);
         for (const RunDirectory& run : {torn, bad}) write_attempt(run, 1, 5, "finished");
         overwrite(torn.attempt_journal(1), read_file(torn.attempt_journal(1)) + "no event\n");
-        overwrite(bad.folder() / "user.jsonl", "{\"tag\":\"paper\"}\n{\"note\":\"imp\n");
+        overwrite(bad.folder() / "user.jsonl", "{\"tag\":\"paper\"}\n{\"note\": imp}\n");
         overwrite(bad.results() / "bad.json", "{\"score\": ");
         overwrite(bad.figures() / "bad.json", "{");
         for (const RunDirectory& run : {torn, bad}) settle(run);
@@ -281,6 +281,7 @@ class TestStoreLists : public QObject {
         const std::string whole = read_file(run.attempt_journal(1));
         overwrite(run.attempt_journal(1), whole + whole.substr(0, 40));
         overwrite(run.folder() / "user.jsonl", "{\"tag\":\"paper\"}\n{\"note\":\"imp");
+        run.append_user_event({{"tag", "later"}});  // behind the cut line
         settle(run);
         QCOMPARE(Store(project.path()).ingest_all().size(), std::size_t{1});
         QCOMPARE(Store(project.path()).ingest_all(), std::vector<std::string>{});
@@ -296,6 +297,7 @@ class TestStoreLists : public QObject {
         }
         QCOMPARE(Store(project.path()).ingest_all(), std::vector<std::string>{});
         fs::remove(run.results() / "set1.json");
+        settle(run);
         for (int look = 0; look < 2; ++look) {
             const std::vector<std::string> warnings = Store(project.path()).ingest_all();
             QCOMPARE(warnings.size(), std::size_t{1});

@@ -74,7 +74,11 @@ QList<QStringList> DataTable::selectedTexts() const {
         if (!isColumnHidden(index.column())) columns.insert(horizontalHeader()->visualIndex(index.column()));
     }
     QStringList header;
-    for (const int visual : columns) header << model()->headerData(horizontalHeader()->logicalIndex(visual), Qt::Horizontal).toString();
+    for (const int visual : columns) {
+        const int column = horizontalHeader()->logicalIndex(visual);
+        const QVariant whole = model()->headerData(column, Qt::Horizontal, Qt::UserRole);
+        header << (whole.isValid() ? whole : model()->headerData(column, Qt::Horizontal)).toString();
+    }
     lines << header;
     for (const int row : rows) {
         QStringList line;

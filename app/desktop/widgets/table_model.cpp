@@ -18,8 +18,14 @@ void TableModel::setTable(Table table) {
     table.validate();
     beginResetModel();
     m_table = std::move(table);
+    m_headings.clear();
     m_headingColours.clear();
     endResetModel();
+}
+
+void TableModel::setHeadings(QStringList headings) {
+    m_headings = std::move(headings);
+    if (columnCount() > 0) Q_EMIT headerDataChanged(Qt::Horizontal, 0, columnCount() - 1);
 }
 
 void TableModel::setHeadingColours(QVector<int> places) {
@@ -77,7 +83,8 @@ QVariant TableModel::data(const QModelIndex& index, int role) const {
 QVariant TableModel::headerData(int section, Qt::Orientation orientation, int role) const {
     if (orientation != Qt::Horizontal || section < 0 || section >= columnCount()) return {};
     const Column& column = m_table.columns[static_cast<std::size_t>(section)];
-    if (role == Qt::DisplayRole) return qs(column_heading(column));
+    if (role == Qt::DisplayRole && section < m_headings.size()) return m_headings[section];
+    if (role == Qt::DisplayRole || role == Qt::UserRole) return qs(column_heading(column));
     if (role == Qt::TextAlignmentRole)
         return QVariant::fromValue(Qt::AlignVCenter | (column.kind == ColumnKind::text ? Qt::AlignLeft : Qt::AlignRight));
     if (role == Qt::ToolTipRole) return qs(column.group.empty() ? column.name : column.group + ": " + column.name).toHtmlEscaped();

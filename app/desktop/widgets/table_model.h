@@ -13,6 +13,8 @@ class TableModel : public QAbstractTableModel {
     explicit TableModel(QObject* parent = nullptr);
     void setTable(Table table);
     const Table& table() const { return m_table; }
+    /// What stands over the columns where their names are too long, until the next table; copies and tool tips have the names.
+    void setHeadings(QStringList headings);
     /// Palette place of a column's heading; -1: none.
     void setHeadingColours(QVector<int> places);
 
@@ -24,6 +26,7 @@ class TableModel : public QAbstractTableModel {
   private:
     QString textOf(const Column& column, const Cell& cell) const;
     Table m_table;
+    QStringList m_headings;
     QVector<int> m_headingColours;
 };
 

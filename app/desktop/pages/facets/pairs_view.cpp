@@ -91,11 +91,13 @@ void PairsView::setTest(const FacetsPicture& picture, SimilarityTestKind kind) {
 void PairsView::fillTable(const FacetsPicture& picture, SimilarityTestKind kind) {
     const bool compared = !picture.comparisons.empty();
     if (picture.groups.empty()) return;
-    Table table = compared ? similarity_summary(picture.comparisons, kind)
-                           : similarity_means(picture.groups.front().name, picture.groups.front().set);
-    for (Column& column : table.columns)
-        column.name = namesInWords(qs(column.name), picture, m_table->horizontalHeader()->fontMetrics()).toStdString();
+    const Table table = compared ? similarity_summary(picture.comparisons, kind)
+                                 : similarity_means(picture.groups.front().name, picture.groups.front().set);
     m_model->setTable(table);
+    QStringList headings;
+    for (const Column& column : table.columns)
+        headings << namesInWords(qs(column_heading(column)), picture, m_table->horizontalHeader()->fontMetrics());
+    m_model->setHeadings(headings);
     QVector<int> colours(static_cast<qsizetype>(table.columns.size()), -1);
     const qsizetype first = picture.comparisons.size() > 1 ? 2 : 1;  // of the columns of means
     colours[first] = picture.groups.front().colour;
