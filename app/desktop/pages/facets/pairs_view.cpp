@@ -1,6 +1,7 @@
 #include "pages/facets/pairs_view.h"
 
 #include <QGridLayout>
+#include <QHeaderView>
 #include <QLabel>
 #include <QVBoxLayout>
 #include <cmath>
