@@ -226,7 +226,7 @@ void note_tasks_unknown_to_mteb(const std::vector<Json>& entries) {
 }
 
 /// Those of `entries` that were scored, in their order. Where a later one failed or was stopped, what was computed before is printed all
-/// the same, and JSON names the others. `examples`: by result, where --per-example asks for them.
+/// the same, and JSON names the others. `examples`: by result, where --per-example asks for them; the last may lack them then.
 void print_scores(const EvaluateCommand& options, const std::vector<EvaluationResult>& results, const std::vector<Json>& examples,
                   const FormScores& forms, const std::vector<Json>& entries) {
     if (results.empty()) return;
@@ -238,7 +238,7 @@ void print_scores(const EvaluateCommand& options, const std::vector<EvaluationRe
     }
     Json json = {{"datasets", Json::array()}};
     for (std::size_t i = 0; i < results.size(); ++i)
-        json["datasets"].push_back(summary_of(results[i], options.per_example ? examples[i] : Json()));
+        json["datasets"].push_back(summary_of(results[i], i < examples.size() ? examples[i] : Json()));
     if (forms.forms.size() > 1 && whole) json["forms"] = forms.to_json();
     for (std::size_t i = results.size(); i < entries.size(); ++i) json["not_scored"].push_back(entries[i].at("name"));
     fmt::print("{}\n", json_text(json, 1));
@@ -280,10 +280,10 @@ int evaluate(const EvaluateCommand& options) {
         const EvaluationRoutes routes = chosen_routes(options, opened, set);
         add_form_scores(forms, embedder, set, routes);
         const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-        if (options.per_example) examples.push_back(example_values(embedder, set, routes, forms.results.front().back()));
         results.push_back(forms.results.front().back());
         results.back().settings["instructions"] = instructions_json(routes);
         if (!options.mteb_results.empty()) write_mteb_file(options, opened, results.back(), seconds);
+        if (options.per_example) examples.push_back(example_values(embedder, set, routes, results.back()));
     };
     try {
         for (std::size_t i = 0; i < sets.size(); ++i) score_one(i);

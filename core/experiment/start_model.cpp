@@ -25,6 +25,7 @@ struct StartModel {
     Json routing = Json::object();     ///< of its token-routed blocks, by the names of settings
     std::int64_t blocks = 0, dim = 0;  ///< dim: elements of an embedding
     AdapterModules layers;
+    bool masks = false;  ///< was found fit for masked-language modelling
 };
 
 bool has_router(const ModelFolder& folder) { return fs::exists(folder.folder / "router.json"); }
@@ -145,12 +146,12 @@ void check_recipes(const ResolvedRun& run, const StartModel& start, const std::s
 }
 
 /// Errors (settings): a stage of masked-language modelling on a model without such a head, or whose tokenizer has nothing to mask with.
-void check_masked_language(const ResolvedRun& run, const StartModel& start, const std::string& file) {
+void check_masked_language(const ResolvedRun& run, StartModel& start, const std::string& file) {
     const auto is_masked = [](const Json& recipe) {
         return json_or<std::string>(recipe.at("objective"), "method", "", "objective") == "masked_language";
     };
     const auto recipes = recipes_of(run.settings);
-    if (run.method == "start" || std::none_of(recipes.begin(), recipes.end(), is_masked)) return;
+    if (start.masks || run.method == "start" || std::none_of(recipes.begin(), recipes.end(), is_masked)) return;
     const std::string where = fmt::format("{}: objective masked_language on {}", file, start.files.folder.string());
     const LanguageHead* head = language_head(start.files.model_type);
     if (!head)
@@ -169,6 +170,19 @@ void check_masked_language(const ResolvedRun& run, const StartModel& start, cons
             "{}: its tokenizer has no mask token, which masked-language modelling needs; name one as mask_token in its "
             "tokenizer_config.json",
             where);
+    start.masks = true;
+}
+
+/// Errors (settings): a length that leaves nothing of a text but the special tokens around it.
+void check_room(const ResolvedRun& run, const StartModel& start, const std::string& file) {
+    constexpr std::size_t most_special = 8;  // around a text: no tokenizer's template has more
+    const auto limit = json_or<std::size_t>(run.settings, "max_length", 0, file);
+    if (limit == 0 || limit > most_special) return;
+    const std::string name = (start.files.encoder_folder / "config.json").string();
+    const auto config = EncoderConfig::from_json(start.files.config, name, start.files.weights());
+    if (const std::size_t special = load_model_tokenizer(start.files, config, name)->num_special(); limit <= special)
+        throw settings_error("{}: max_length is {}, and {} special tokens stand around each text, which leaves nothing of it; name more",
+                             file, limit, special);
 }
 
 /// Errors (settings): an analysis of stored forms shall cut embeddings to more elements than they have.
@@ -205,29 +219,25 @@ std::vector<Teacher> teachers_of(const Json& settings) {
     return teachers;
 }
 
-/// What a model's description puts in front of a task's texts; empty where it does not know the task.
-std::string instruction_in(const ModelDescription& model, const std::string& task, bool query) {
-    for (const ModelDescription::TaskShape& own : model.tasks)
-        if (own.name == task) return query ? own.query.instruction : own.document.instruction;
-    return "";
-}
-
-/// Errors (settings): a run as guide that has another instruction for one task than for the next: which one is a text's is not told.
+/// Errors (settings): a run as guide that has another instruction for one of the tasks that it knows than for the next: which one is a
+/// text's is not told. Texts of other tasks go the same way.
 void check_guide(const ModelFolder& folder, const Json& tasks) {
-    if (!folder.description || tasks.empty()) return;
-    const std::string first = tasks.items().begin().key();
-    for (const bool query : {true, false})
-        for (const auto& [task, settings] : tasks.items()) {
-            const std::string own = instruction_in(*folder.description, task, query),
-                              other = instruction_in(*folder.description, first, query);
+    if (!folder.description) return;
+    const ModelDescription::TaskShape* first = nullptr;
+    for (const ModelDescription::TaskShape& task : folder.description->tasks) {
+        if (!tasks.contains(task.name)) continue;
+        if (!first) first = &task;
+        for (const bool query : {true, false}) {
+            const std::string &own = query ? task.query.instruction : task.document.instruction,
+                              &other = query ? first->query.instruction : first->document.instruction;
             if (own != other)
                 throw settings_error(
                     "{}: embeds {} of task '{}' under {} and those of '{}' under {}, and a loss's guide embeds the texts of all tasks "
-                    "alike; "
-                    "{}: its instruction then stands in front of every text",
-                    folder.folder.string(), query ? "queries" : "documents", first, faceter::quoted(other), task, faceter::quoted(own),
-                    instead_of(folder, "name"));
+                    "alike; {}: its instruction then stands in front of every text",
+                    folder.folder.string(), query ? "queries" : "documents", first->name, faceter::quoted(other), task.name,
+                    faceter::quoted(own), instead_of(folder, "name"));
         }
+    }
 }
 
 void check_teacher(const Teacher& teacher, const Json& tasks, const fs::path& relative_to) {
@@ -265,6 +275,7 @@ std::vector<std::string> check_start_models(const Experiment& experiment) {
                 check_teacher(teacher, run.settings.at("tasks"), absolute_path(experiment.file()).parent_path());
         if (!seen.contains(name)) seen[name] = looked_at(name, absolute_path(experiment.file()).parent_path(), remarks);
         check_max_length(run.settings, seen[name].files, experiment.file().string());
+        check_room(run, seen[name], experiment.file().string());
         check_variant(run, seen[name], experiment.file().string());
         check_routing(run, seen[name], experiment.file().string());
         check_layers(run, seen[name], experiment.file().string());

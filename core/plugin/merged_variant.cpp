@@ -76,8 +76,9 @@ std::string began_from(const RunDirectory& run) {
 void require_same_start(const RunDirectory& run, const EmbeddingModel& start) {
     if (const std::string noted = began_from(run); !noted.empty() && noted != start.fingerprint())
         throw data_error(
-            "{}: the model in {} is not the one that it began from, to which its differences are taken; put that one back, or "
-            "use --how mean",
+            "{}: the model in {} is not as it was when the run began (its tokenizer, pooling, configuration or weights differ), and the "
+            "run's "
+            "differences are taken to that; put it back, or use --how mean",
             run.info().shown_name(), start.folder.folder.string());
 }
 

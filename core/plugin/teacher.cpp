@@ -12,7 +12,8 @@ namespace {
 /// stands in front of every text for which none is named, as an export of one task has it.
 Route prompted_route(const EmbeddingModel& model, Role role) {
     static const std::vector<std::string> of_queries = {"query", "search_query", "retrieval.query"},
-                                          of_documents = {"document", "passage", "search_document", "corpus", "retrieval.passage"};
+                                          of_documents = {"document", "passage",           "search_document",
+                                                          "corpus",   "retrieval.passage", "retrieval.document"};
     for (const std::string& name : role == Role::document ? of_documents : of_queries) {
         const auto prompt = model.folder.prompts.find(name);
         const auto adapter = model.folder.description ? std::nullopt : find_task_adapter(model, name);
@@ -59,6 +60,11 @@ void ModelTeacher::serve() {
 
 void ModelTeacher::let_go() {
     if (group_ && group_->rank() == 0) let_servers_go(*group_);
+}
+
+bool ModelTeacher::knows(const std::string& task) const {
+    const auto& routes = embedder_.model().routes;
+    return routes.contains({task, Role::query}) || routes.contains({task, Role::document});
 }
 
 Route ModelTeacher::route(const std::string& task, Role role) const {

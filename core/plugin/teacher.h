@@ -41,6 +41,8 @@ class ModelTeacher final : public Teacher {
     void serve() override;
     void let_go() override;
 
+    /// Whether the model has a route for the task's texts of its own.
+    bool knows(const std::string& task) const;
     /// The task's route, where the model has one (another run's by the task's name). Else, of a model that is not at hand or without a
     /// task, the folder's prompt and adapter for queries or documents by the names in use, else its default prompt.
     Route route(const std::string& task, Role role) const;

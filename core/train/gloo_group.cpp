@@ -225,8 +225,8 @@ class GlooGroup final : public ProcessGroup {
         c10::intrusive_ptr<c10d::Work> work;  // keeps the operands, and the connections open
     };
 
-    /// While rank 0 evaluates or writes, its store answers all the same. A machine that is off, or a cable that is out, tells nobody, and
-    /// the time limit of such work is a day: where there is no answer within a step's time, rank 0 is lost.
+    /// While rank 0 evaluates or writes, the store that it keeps answers all the same. A machine that is off, or a cable that is out, tells
+    /// nobody, and the time limit of such work is a day: where there is no answer within a step's time, rank 0 is lost.
     void wait_for_rank_0(c10d::Work& work) {
         while (true) {
             try {
@@ -238,7 +238,9 @@ class GlooGroup final : public ProcessGroup {
             std::packaged_task<bool()> task([store = store_] { return store->check({"alive/0"}); });
             std::future<bool> answer = task.get_future();
             std::thread(std::move(task)).detach();  // as in inquire()
-            if (answer.wait_for(milliseconds(timeouts_.step_s)) != std::future_status::ready) {
+            const bool answered = answer.wait_for(milliseconds(timeouts_.step_s)) == std::future_status::ready;
+            if (work.isCompleted()) return;  // meanwhile; a rank 0 whose last work this was may have gone with its store
+            if (!answered) {
                 rank_0_is_silent_ = true;
                 throw std::runtime_error(fmt::format("no answer from it within {} s", timeouts_.step_s));
             }

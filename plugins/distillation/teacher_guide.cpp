@@ -22,17 +22,21 @@ std::shared_ptr<const EmbeddingModel> read_once(const fs::path& folder) {
     return model;
 }
 
+/// Of the tasks that the teacher knows; the texts of others go the same way.
 Route common_route(const ModelTeacher& teacher, const std::string& name, const std::vector<Task>& tasks, Role role) {
-    if (tasks.empty()) return teacher.route("", role);
-    const Route first = teacher.route(tasks.front().name, role);
-    for (const Task& task : tasks)
-        if (const Route own = teacher.route(task.name, role); own.instruction != first.instruction || own.path != first.path)
+    const Task* first = nullptr;
+    for (const Task& task : tasks) {
+        if (!teacher.knows(task.name)) continue;
+        if (!first) first = &task;
+        const Route own = teacher.route(task.name, role), other = teacher.route(first->name, role);
+        if (own.instruction != other.instruction || own.path != other.path)
             throw settings_error(
                 "teacher {}: it embeds texts of task '{}' otherwise than those of '{}', and a loss's guide embeds the texts of all tasks "
                 "alike; export one of its tasks (faceter export RUN DIR --task TASK) and name that: its instruction then stands in front "
                 "of every text",
-                faceter::quoted(name), tasks.front().name, task.name);
-    return first;
+                faceter::quoted(name), first->name, task.name);
+    }
+    return teacher.route(first ? first->name : "", role);
 }
 
 }  // namespace

@@ -152,7 +152,7 @@ class TestMerge : public QObject {
         in_place_of((shared_folder() / "fixtures/bert").string());
         QVERIFY2(same.code == 0, same.err.c_str());
         QCOMPARE(differs.code, 4);
-        HAS(differs.err, "is not the one that it began from");
+        HAS(differs.err, "is not as it was when the run began");
     }
 
     void task_arithmetic_on_merged_and_averaged_runs_begins_at_their_start_model() {

@@ -219,6 +219,9 @@ class TestStartModels : public QObject {
                        "max_length: 24\ntraining: {query_length: 24}\nobjective: {method: infonce, matryoshka_dims: [48, 16]}\n")
                      .code,
                  0);
+        const Outcome nothing = check(model, "dense", {}, "max_length: 2\n");
+        QCOMPARE(nothing.code, 3);
+        HAS(nothing.err, "max_length is 2, and 2 special tokens stand around each text");
     }
 
     void layers_that_the_model_does_not_have_are_refused_with_those_that_it_has() {
@@ -492,6 +495,7 @@ class TestStartModels : public QObject {
         HAS(several.err, "embeds queries of task 'retrieval' under 'bade ' and those of 'classification' under 'bedo '");
         HAS(several.err, "faceter export RUN DIR --task TASK");
         QCOMPARE(guided(retrieval, gist).code, 0);
+        QCOMPARE(guided(retrieval + "  unknown: {type: sts, " + train, gist).code, 0);  // its texts go retrieval's way
         QCOMPARE(guided(retrieval + other, "stages: [{name: a, filter: {teacher: routed-1, top_k: 2}}]\n").code,
                  0);  // is asked task by task
     }
