@@ -495,7 +495,7 @@ class TestStartModels : public QObject {
         HAS(several.err, "embeds queries of task 'retrieval' under 'bade ' and those of 'classification' under 'bedo '");
         HAS(several.err, "faceter export RUN DIR --task TASK");
         QCOMPARE(guided(retrieval, gist).code, 0);
-        QCOMPARE(guided(retrieval + "  unknown: {type: sts, " + train, gist).code, 0);  // its texts go retrieval's way
+        QCOMPARE(guided(retrieval + "  unknown: {type: retrieval, " + train, gist).code, 0);  // its texts go retrieval's way
         QCOMPARE(guided(retrieval + other, "stages: [{name: a, filter: {teacher: routed-1, top_k: 2}}]\n").code,
                  0);  // is asked task by task
     }
