@@ -160,7 +160,7 @@ void check_masked_language(const ResolvedRun& run, StartModel& start, const std:
     const std::string name = (start.files.encoder_folder / "config.json").string();
     const Weights weights = start.files.weights();
     const bool tied = json_or<bool>(start.files.config, "tie_word_embeddings", true, name);
-    if (!tied && weights.find(std::string(head->dense) + ".weight") && weights.find(std::string(head->decoder)))
+    if (!tied && weights.find(head->dense + ".weight") && weights.find(head->decoder))
         throw settings_error(
             "{}: its decoder {} is not tied to the word embeddings (tie_word_embeddings: false), which is not supported; remove the head's "
             "tensors to start with a fresh one",

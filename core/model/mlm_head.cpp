@@ -3,7 +3,6 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
-#include <map>
 
 #include "checkpoint/language_head.h"
 #include "common/error.h"
@@ -21,43 +20,12 @@ using torch::autograd::AutogradContext;
 using torch::autograd::Function;
 using torch::autograd::variable_list;
 
-/// What a family calls the parts; behind the first name stand those that other writers of the same family use.
-struct HeadNames {
-    std::vector<std::string> norm, bias;
-    std::string dense{}, decoder{};
-    bool inner_bias = true;  ///< ModernBERT has none but the decoder's
-};
-
-const std::map<std::string, HeadNames>& families() {
-    static const std::map<std::string, HeadNames> all = [] {
-        const HeadNames bert = {{"cls.predictions.transform.LayerNorm", "cls.predictions.transform.layer_norm"},
-                                {"cls.predictions.bias", "cls.predictions.decoder.bias"}};
-        const HeadNames roberta = {{"lm_head.layer_norm"}, {"lm_head.bias", "lm_head.decoder.bias"}};
-        std::map<std::string, HeadNames> made = {{"bert", bert},
-                                                 {"nomic_bert", bert},
-                                                 {"roberta", roberta},
-                                                 {"xlm-roberta", roberta},
-                                                 {"camembert", roberta},
-                                                 {"mpnet", roberta},
-                                                 {"distilbert", {{"vocab_layer_norm"}, {"vocab_projector.bias"}}},
-                                                 {"modernbert", {{"head.norm"}, {"decoder.bias"}}}};
-        made["modernbert"].inner_bias = false;
-        for (const LanguageHead& head : language_heads) {
-            HeadNames& names = made.at(std::string(head.type));
-            names.dense = head.dense;
-            names.decoder = head.decoder;
-        }
-        return made;
-    }();
-    return all;
-}
-
-const HeadNames& names_of(const std::string& model_type) {
-    const auto found = families().find(model_type);
-    if (found == families().end())
+const LanguageHead& names_of(const std::string& model_type) {
+    const LanguageHead* head = language_head(model_type);
+    if (!head)
         throw settings_error("a model of type {} has no head for masked-language modelling; {} have", faceter::quoted(model_type),
                              families_with_language_head);
-    return found->second;
+    return *head;
 }
 
 /// The first of `names` + `ending` that the weights hold; the first of all where they hold none, for the message.
@@ -76,7 +44,7 @@ void read_into(const Weights& weights, const std::string& name, const at::Tensor
 
 MlmHead::MlmHead(const Encoder& encoder, const std::string& model_type, std::uint64_t seed)
     : model_type_(model_type), activation_(encoder.config().activation), epsilon_(encoder.config().norm_epsilon) {
-    const HeadNames& names = names_of(model_type);
+    const LanguageHead& names = names_of(model_type);
     const std::int64_t dim = encoder.config().hidden_dim;
     const auto options = at::TensorOptions(encoder.dtype()).device(encoder.device());
     dense_ = at::empty({dim, dim}, at::kFloat);
@@ -94,7 +62,7 @@ MlmHead::MlmHead(const Encoder& encoder, const std::string& model_type, std::uin
 }
 
 bool MlmHead::load(const Weights& weights, const Json& config) {
-    const HeadNames& names = names_of(model_type_);
+    const LanguageHead& names = names_of(model_type_);
     if (!weights.find(names.dense + ".weight")) return false;
     if (weights.find(names.decoder) && !json_or<bool>(config, "tie_word_embeddings", true, "config.json"))
         throw data_error(
