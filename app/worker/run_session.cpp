@@ -12,6 +12,7 @@
 #include "machine.h"
 #include "model/compute.h"
 #include "plugin/run_model.h"
+#include "record/start_fingerprint.h"
 #include "run_scores.h"
 #include "run_training.h"
 #include "settings/core_settings.h"
@@ -31,13 +32,6 @@ void record_end(JournalWriter& journal, ExitCode code, const std::string& messag
     journal.event("failed", {{"code", static_cast<int>(code)}, {"message", message}});
 }
 
-/// What an attempt noted of its start model; empty where it did not come so far, or is an older version's.
-std::string start_model_of(const fs::path& journal) {
-    for (JournalReader reader(journal); const auto event = reader.next();)
-        if (event->type == "start_model") return json_or<std::string>(event->fields, "fingerprint", "", journal.string());
-    return "";
-}
-
 /// Notes the start model, on rank 0. A run that goes on has its weights from a checkpoint; the tokenizer, the pooling and whatever else no
 /// weight tells are those that lie there now: a warning where the newest attempt that tells began from others.
 void note_start_model(const RunContext& run, const EmbeddingModel& model, bool resumed) {
@@ -47,7 +41,7 @@ void note_start_model(const RunContext& run, const EmbeddingModel& model, bool r
     std::vector<int> earlier = run.run.attempts();
     std::erase_if(earlier, [&](int attempt) { return !resumed || attempt >= run.journal->attempt(); });
     for (; !earlier.empty(); earlier.pop_back()) {
-        const std::string before = start_model_of(run.run.attempt_journal(earlier.back()));
+        const std::string before = noted_start_model(run.run.attempt_journal(earlier.back()));
         if (before.empty()) continue;
         if (before != fingerprint)
             run.warn(

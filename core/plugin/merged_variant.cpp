@@ -11,8 +11,8 @@
 #include "eval/tasks.h"
 #include "model/model_shape.h"
 #include "plugin/run_model.h"
-#include "record/journal.h"
 #include "record/merged_run.h"
+#include "record/start_fingerprint.h"
 
 namespace faceter {
 namespace {
@@ -57,28 +57,12 @@ Values mean_of(const std::vector<Values>& members) {
     return sum;
 }
 
-/// The start model's fingerprint, as the attempt noted it in which the run's training began; empty where an older version trained it.
-std::string began_from(const RunDirectory& run) {
-    for (std::vector<int> attempts = run.attempts(); !attempts.empty(); attempts.pop_back()) {
-        const fs::path journal = run.attempt_journal(attempts.back());
-        bool resumed = false;
-        for (JournalReader reader(journal); const auto event = reader.next();) {
-            const auto text = [&](const char* key) { return json_or<std::string>(event->fields, key, "", journal.string()); };
-            if (event->type == "attempt_started") resumed = !text("from_checkpoint").empty();
-            if (event->type == "start_model" && !resumed) return text("fingerprint");
-            if (event->type == "stage_started") break;
-        }
-    }
-    return "";
-}
-
 /// What a run has learned is its difference to what it began from, not to what lies in that place now.
 void require_same_start(const RunDirectory& run, const EmbeddingModel& start) {
     if (const std::string noted = began_from(run); !noted.empty() && noted != start.fingerprint())
         throw data_error(
             "{}: the model in {} is not as it was when the run began (its tokenizer, pooling, configuration or weights differ), and the "
-            "run's "
-            "differences are taken to that; put it back, or use --how mean",
+            "run's differences are taken to that; put it back, or use --how mean",
             run.info().shown_name(), start.folder.folder.string());
 }
 

@@ -6,6 +6,7 @@
 #include "checkpoint/safetensors.h"
 #include "common/error.h"
 #include "experiment/resolve.h"
+#include "record/start_fingerprint.h"
 #include "record/whole_settings.h"
 
 namespace faceter {
@@ -50,9 +51,16 @@ bool is_routed_by_task(const RunDirectory& run) {
     return description && (description->has_task_experts() || description->num_encoders > 1);
 }
 
+/// One folder may be written in two ways, or have been moved between two runs: then what both noted of it tells.
+bool began_alike(const RunDirectory& run, const RunDirectory& other) {
+    if (whole_settings(run).at("model") == whole_settings(other).at("model")) return true;
+    const std::string noted = began_from(run);
+    return !noted.empty() && noted == began_from(other);
+}
+
 void check_beside(const RunDirectory& run, const RunDirectory& first) {
     const Json &own = whole_settings(run), &wanted = whole_settings(first);
-    if (own.at("model") != wanted.at("model"))
+    if (!began_alike(run, first))
         throw usage_error("{} began from {}, {} from {}: weights that did not begin as the same model do not add up",
                           run.info().shown_name(), own.at("model").dump(), first.info().shown_name(), wanted.at("model").dump());
     const Shapes shapes = shapes_of(run), expected = shapes_of(first);

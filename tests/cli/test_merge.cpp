@@ -132,6 +132,7 @@ class TestMerge : public QObject {
         const fs::path other = folder_.path() / "other", pooling = other / "1_Pooling/config.json";
         fs::copy(shared_folder() / "fixtures/bert", other, fs::copy_options::recursive);
         fs::permissions(pooling.parent_path(), fs::perms::owner_write, fs::perm_options::add);
+        const std::string recorded = read_json(trained_[0].folder() / "run.json")["settings"]["model"];
         const auto in_place_of = [&](const std::string& model) {
             for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
                 const fs::path record = trained_[i].folder() / "run.json";
@@ -149,10 +150,28 @@ class TestMerge : public QObject {
         fs::remove(pooling);
         write_file_atomic(pooling, config.dump());
         const Outcome differs = call(arithmetic);
-        in_place_of((shared_folder() / "fixtures/bert").string());
+        in_place_of(recorded);
         QVERIFY2(same.code == 0, same.err.c_str());
         QCOMPARE(differs.code, 4);
         HAS(differs.err, "is not as it was when the run began");
+    }
+
+    void two_ways_to_write_one_start_model_are_one() {
+        NEED_SHARED();
+        const fs::path record = trained_[0].folder() / "run.json", journal = trained_[0].attempt_journal(1);
+        const std::string whole = read_file(record), noted = read_file(journal);
+        Json elsewhere = read_json(record);
+        fs::create_directory_symlink(shared_folder() / "fixtures/bert", folder_.path() / "elsewhere");
+        elsewhere["settings"]["model"] = (folder_.path() / "elsewhere").string();
+        write_file_atomic(record, elsewhere.dump());
+        const Outcome known = call({"merge", id(0), id(1)});
+        write_file_atomic(journal, "");  // as of a version that noted no start models
+        const Outcome unknown = call({"merge", id(0), id(1)});
+        write_file_atomic(journal, noted);
+        write_file_atomic(record, whole);
+        QVERIFY2(known.code == 0, known.err.c_str());
+        QCOMPARE(unknown.code, 2);
+        HAS(unknown.err, "did not begin as the same model");
     }
 
     void task_arithmetic_on_merged_and_averaged_runs_begins_at_their_start_model() {
