@@ -64,19 +64,6 @@ const std::optional<c10::TypedOperatorHandle<LinearPointwise>>& onednn_linear() 
 
 thread_local bool bf16_products = false;
 
-/// oneDNN's arithmetic of float32 products is a setting of the whole process: set for one product only, so that losses and routers stay
-/// exact.
-class OnednnPrecision {
-  public:
-    OnednnPrecision() { set(bf16_products ? at::Float32Precision::BF16 : at::Float32Precision::NONE); }
-    ~OnednnPrecision() { set(at::Float32Precision::NONE); }
-
-  private:
-    void set(at::Float32Precision precision) {
-        if (bf16_products) at::globalContext().setFloat32Precision(at::Float32Backend::MKLDNN, at::Float32Op::MATMUL, precision);
-    }
-};
-
 struct LinearLayer : Function<LinearLayer> {
     static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
                               const ProductWeights* prepared) {
@@ -107,8 +94,9 @@ Bf16Products::~Bf16Products() { bf16_products = before_; }
 bool Bf16Products::on() { return bf16_products; }
 
 at::Tensor product_transposed(const at::Tensor& x, const at::Tensor& w, const at::Tensor& bias) {
-    const OnednnPrecision precision;
     const auto& onednn = onednn_linear();
+    if (x.numel() > 0 && unprepared_form(x.scalar_type()) == ProductForm::bf16)
+        return product(x, ProductWeights(w, ProductForm::bf16), bias);
     if (!onednn || x.size(0) == 0) return bias.defined() ? at::addmm(bias, x, w.t()) : at::mm(x, w.t());
     const at::AutoDispatchBelowADInplaceOrView below_autograd;
     return onednn->call(x, w, bias.defined() ? std::optional<at::Tensor>(bias) : std::nullopt, "none",
@@ -116,7 +104,7 @@ at::Tensor product_transposed(const at::Tensor& x, const at::Tensor& w, const at
 }
 
 BackwardWeights::BackwardWeights(const at::Tensor& w) {
-    if (w.scalar_type() == at::kBFloat16 && unprepared_form(at::kBFloat16) == ProductForm::bf16)
+    if (unprepared_form(w.scalar_type()) == ProductForm::bf16)
         prepared_.emplace(w.t(), ProductForm::bf16);
     else
         plain_ = w.to(at::kFloat);
@@ -125,7 +113,7 @@ BackwardWeights::BackwardWeights(const at::Tensor& w) {
 at::Tensor BackwardWeights::operator()(const at::Tensor& dy) const { return prepared_ ? product(dy, *prepared_) : product(dy, plain_); }
 
 void weight_gradient(const at::Tensor& dy, const at::Tensor& x, const at::Tensor& dw, bool add) {
-    if (!bf16_products || !kernels::multiplies_natively(ProductForm::bf16)) return add_outer(dy, x, dw, add);
+    if (unprepared_form(dy.scalar_type()) != ProductForm::bf16) return add_outer(dy, x, dw, add);
     const at::Tensor part = product(dy.t(), x);
     if (add)
         dw.add_(part);

@@ -8,10 +8,10 @@
 namespace faceter {
 
 /// The matrix products of the float32 CPU path. What rows of activations are multiplied with in a forward pass goes through own kernels
-/// (product_weights.h): a row's result depends on nothing beside it. So do the gradients of weights, which are added up where they stand.
-/// The other products of backward go through oneDNN, whose kernels are made for the processor at hand whoever built it: where ATen's
-/// default library takes its generic path (AMD), they are about twice as fast, elsewhere equal. Strided operands (transposes) are taken as
-/// they are.
+/// (product_weights.h): a row's result depends on nothing beside it. So do the gradients of weights, which are added up where they stand,
+/// and whatever is multiplied in bfloat16. The other products of backward go through oneDNN, whose kernels are made for the processor at
+/// hand whoever built it: where ATen's default library takes its generic path (AMD), they are about twice as fast, elsewhere equal. Strided
+/// operands (transposes) are taken as they are.
 
 /// While one that is on lives, this thread's products round their operands to bfloat16 and add in float32, where the processor multiplies
 /// bfloat16 (AMX, AVX512-BF16: two to three times as fast); elsewhere nothing changes. Everything between the products stays float32.
@@ -35,8 +35,8 @@ inline at::Tensor product(const at::Tensor& x, const at::Tensor& w) { return pro
 /// x w^T (+ bias) of a forward pass, without a gradient: w is laid out for this product, unless `prepared` has it.
 at::Tensor forward_product(const at::Tensor& x, const at::Tensor& w, const at::Tensor& bias, const ProductWeights* prepared = nullptr);
 
-/// Weights w [N, K] that the gradients of a product with them are multiplied by on their way back. What is kept in bf16 and multiplied
-/// so is laid out once, by the own kernels; anything else goes through oneDNN in float32.
+/// Weights w [N, K] that the gradients of a product with them are multiplied by on their way back. What is multiplied in bf16 is laid out
+/// once, by the own kernels; anything else goes through oneDNN in float32.
 class BackwardWeights {
   public:
     explicit BackwardWeights(const at::Tensor& w);
