@@ -161,6 +161,19 @@ bool waits_again(const RunDirectory& run, int attempt) {
     return supervisor.on_this_machine() && supervisor.alive();
 }
 
+/// Its worker loads: it has the run's lock and a log, and its attempt is not there yet. It does not need whoever started it.
+bool is_being_started(const RunDirectory& run, int attempt) {
+    std::error_code ignored;
+    return fs::exists(run.attempt_log(attempt + 1).parent_path(), ignored) && is_run_locked(run);
+}
+
+void take_as_started(RunState& state) {
+    state.phase = RunPhase::running;
+    state.doing = "start";
+    state.cause.clear();
+    state.exit_code = 0;
+}
+
 }  // namespace
 
 std::string_view run_phase_name(RunPhase phase) {
@@ -373,11 +386,14 @@ void RunFollower::judge_quiet_attempt(RunState& state) const {
 /// There is no attempt yet.
 void RunFollower::judge_waiting(RunState& state) const {
     const auto supervisor = read_supervisor(run_);
-    if (run_.requested("stop")) {
+    const bool gone = supervisor && supervisor->on_this_machine() && !supervisor->alive();
+    if (gone && is_being_started(run_, 0)) {
+        take_as_started(state);
+    } else if (run_.requested("stop")) {
         state.phase = RunPhase::stopped;
         state.exit_code = static_cast<int>(ExitCode::stopped);
         state.cause = "stopped before it began";
-    } else if (supervisor && supervisor->on_this_machine() && !supervisor->alive()) {
+    } else if (gone) {
         state.phase = RunPhase::dead;
         state.exit_code = static_cast<int>(ExitCode::failed);
         state.cause = "what should start it is gone; start it with: faceter resume " + run_.info().id;
@@ -396,6 +412,8 @@ RunState RunFollower::state() const {
     if (is_over(state.phase) && waits_again(run_, attempt_)) {
         state.phase = RunPhase::queued;
         state.cause.clear();
+    } else if (is_over(state.phase) && is_being_started(run_, attempt_) && !read_launch(run_)) {
+        take_as_started(state);
     }
     if (is_being_submitted(run_)) {
         state.phase = RunPhase::queued;

@@ -177,6 +177,23 @@ class TestState : public QObject {
         const std::int64_t lines = read_journal(run.attempt_journal(1)).events.back().seq;
         QCOMPARE(read_state(run).active_s, 2.0 * static_cast<double>(lines - 3) + 3 + 4);
     }
+    void a_run_whose_worker_loads_runs_though_its_supervisor_is_gone() {
+        for (const bool resumed : {false, true}) {
+            const RunDirectory run = new_run();
+            if (resumed) write_attempt(run, 1, 3, "stopped");
+            write_supervisor(run, ended_process());
+            QCOMPARE(read_state(run).phase, resumed ? RunPhase::stopped : RunPhase::dead);
+            std::optional<RunLock> lock(std::in_place, run);
+            QVERIFY(read_state(run).phase != RunPhase::running);  // nothing was started: who looks has the lock for himself
+            fs::create_directories(run.attempt_log(resumed ? 2 : 1).parent_path());
+            QCOMPARE(read_state(run).phase, RunPhase::running);
+            QCOMPARE(read_state(run).cause, std::string());
+            EXPECT_ERROR(prepare_resume({run}), "is running; stop it first");
+            lock.reset();
+            QCOMPARE(read_state(run).phase, resumed ? RunPhase::stopped : RunPhase::dead);
+            prepare_resume({run});
+        }
+    }
     void a_run_that_was_only_scored_in_its_last_attempts_keeps_its_steps() {
         const RunDirectory run = new_run();
         write_attempt(run, 1, 20, "");
