@@ -81,6 +81,15 @@ class SlowStoreLoad : public QObject {
         for (const char* ending : {"", "-wal", "-shm"}) fs::remove(Store::location(folder.path()).string() + ending);
         QCOMPARE(together, ingested(folder.path()));
     }
+    void a_store_that_another_program_keeps_for_itself_says_what_to_do() {
+        const TemporaryDirectory folder;
+        sample_run(folder.path());
+        { const Store made(folder.path()); }
+        Database other(Store::location(folder.path()));
+        other.execute("PRAGMA locking_mode = EXCLUSIVE");
+        other.execute("BEGIN EXCLUSIVE");
+        EXPECT_ERROR(Store(folder.path()), "faceter.sqlite", "another program holds the store", "close it and try again");
+    }
 };
 
 FACETER_TEST(SlowStoreLoad)
