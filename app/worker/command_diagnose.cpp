@@ -78,8 +78,8 @@ std::vector<Finding> diagnose_start(const RunDirectory& run, const EmbeddingMode
     const std::string noted = began_from(run);
     if (noted.empty() || noted == start.fingerprint()) return {};
     return {{"model", "start model", FindingState::unknown, 0, 0,
-             fmt::format("The model in {} is not the one that the run began from (its tokenizer, pooling, configuration or weights differ): "
-                         "what is said here of how far the run has come from it is of what lies there now.",
+             fmt::format("The model in {} is not the one that the run began from (its tokenizer, pooling, configuration or weights "
+                         "differ): what is said here of how far the run has come from it is of what lies there now.",
                          start.folder.folder.string()),
              "", "", Json::object()}};
 }

@@ -53,8 +53,8 @@ double step_seconds(const Json& step) {
     return rate > 0 ? member(step, "tokens", 0.0) / rate : member(step, "step_s", 0.0);
 }
 
-/// Seconds that a run's process worked between two lines. A longer pause is none of its work: the clock was set forward, or the machine slept.
-/// What a step says of itself is by a clock that is never set.
+/// Seconds that a run's process worked between two lines. A longer pause is none of its work: the clock was set forward, or the machine
+/// slept. What a step says of itself is by a clock that is never set.
 double worked_s(double before, const JournalEvent& event) {
     const double pause = event.time - before;
     if (pause >= 0 && pause <= most_pause_s) return pause;

@@ -75,8 +75,9 @@ void derive_version_2(Database& database) {
 void refuse_foreign(Database& database) {
     Statement table(database, "SELECT name FROM sqlite_master WHERE name NOT LIKE 'sqlite#_%' ESCAPE '#' ORDER BY name LIMIT 1");
     if (table.next())
-        throw Error(ExitCode::failed, fmt::format("{}: is a database of another program (it has a table {}), where the store should lie; move it away",
-                                                  database.file().string(), faceter::quoted(table.text(0))));
+        throw Error(ExitCode::failed,
+                    fmt::format("{}: is a database of another program (it has a table {}), where the store should lie; move it away",
+                                database.file().string(), faceter::quoted(table.text(0))));
 }
 
 }  // namespace
