@@ -104,10 +104,9 @@ void Database::fail(std::string_view doing) const {
         throw DamagedStore(what + "; it is damaged, or none of Faceter's. A store holds nothing that the run directories do not: "
                                   "faceter ingest --rebuild removes it and makes it new");
     if (const int kind = sqlite3_errcode(handle_); kind == SQLITE_BUSY || kind == SQLITE_LOCKED)
-        throw Error(ExitCode::failed,
-                    fmt::format("{}: another program holds the store (a database browser, a backup?), and let nobody in for {} s; close it "
-                                "and try again",
-                                file_.string(), busy_timeout_ms / 1000));
+        throw BusyStore(fmt::format(
+            "{}: another program holds the store (a database browser, a backup?), and let nobody in for {} s; close it and try again",
+            file_.string(), busy_timeout_ms / 1000));
     throw Error(ExitCode::failed, what);
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "common/error.h"
+#include "store/project_findings.h"
 #include "store/store.h"
 #include "support/sample_runs.h"
 #include "support/test.h"
@@ -89,6 +90,13 @@ class SlowStoreLoad : public QObject {
         other.execute("PRAGMA locking_mode = EXCLUSIVE");
         other.execute("BEGIN EXCLUSIVE");
         EXPECT_ERROR(Store(folder.path()), "faceter.sqlite", "another program holds the store", "close it and try again");
+        int told = 0;
+        for (const DoctorFinding& finding : find_in_project(Project(folder.path(), false))) {
+            if (finding.what.find("another program holds the store") == std::string::npos) continue;
+            ++told;
+            QCOMPARE(finding.command, std::string());  // it is well, and must not be moved away
+        }
+        QCOMPARE(told, 1);
     }
 };
 
