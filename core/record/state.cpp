@@ -161,6 +161,16 @@ bool waits_again(const RunDirectory& run, int attempt) {
     return supervisor.on_this_machine() && supervisor.alive();
 }
 
+/// Of an attempt that ended with 0: its worker did not say that it was done, or what it said is behind a damaged line.
+std::string without_last_word(const RunDirectory& run, int attempt, std::uint64_t offset, std::int64_t next_seq) {
+    JournalReader rest(run.attempt_journal(attempt), offset, next_seq);
+    while (rest.next()) {
+    }
+    if (rest.problem().empty()) return "the worker ended without saying that it was done";
+    return fmt::format("its journal is damaged at byte {} ({}), and what stands behind that is not believed; {}", rest.valid_bytes(),
+                       rest.problem(), way_on(run.info()));
+}
+
 /// Its worker loads: it has the run's lock and a log, and its attempt is not there yet. It does not need whoever started it.
 bool is_being_started(const RunDirectory& run, int attempt) {
     std::error_code ignored;
@@ -341,7 +351,7 @@ void RunFollower::judge_open_attempt(RunState& state) const {
             state.cause = fmt::format("killed by signal {} ({}){}", exit->signal, ::strsignal(exit->signal),
                                       exit->signal == 9 ? "; was memory short?" : "");
         else
-            state.cause = exit->code == 0 ? "the worker ended without saying that it was done" + said
+            state.cause = exit->code == 0 ? without_last_word(run_, attempt_, offset_, next_seq_) + said
                                           : fmt::format("exit code {}{}", exit->code, said);
         if (state.phase == RunPhase::failed && state.exit_code == 0) state.exit_code = static_cast<int>(ExitCode::failed);
         return;

@@ -177,6 +177,21 @@ class TestState : public QObject {
         const std::int64_t lines = read_journal(run.attempt_journal(1)).events.back().seq;
         QCOMPARE(read_state(run).active_s, 2.0 * static_cast<double>(lines - 3) + 3 + 4);
     }
+    void a_run_that_ended_behind_a_damaged_line_of_its_journal_says_so() {
+        const RunDirectory run = new_run();
+        write_attempt(run, 1, 20, "finished");
+        write_worker_exit(run, 1, {0, 0, ""});
+        QCOMPARE(read_state(run).phase, RunPhase::done);
+        std::string text = read_file(run.attempt_journal(1));
+        text[text.size() / 2] ^= 1;
+        overwrite(run.attempt_journal(1), text);
+        const RunState state = read_state(run);
+        QCOMPARE(state.phase, RunPhase::failed);
+        QVERIFY2(state.cause.starts_with("its journal is damaged at byte "), state.cause.c_str());
+        QVERIFY2(state.cause.ends_with("faceter resume " + run.info().id), state.cause.c_str());
+        overwrite(run.attempt_journal(1), text.substr(0, text.find('\n') + 1));
+        QCOMPARE(read_state(run).cause, std::string("the worker ended without saying that it was done"));
+    }
     void a_run_whose_worker_loads_runs_though_its_supervisor_is_gone() {
         for (const bool resumed : {false, true}) {
             const RunDirectory run = new_run();
