@@ -34,9 +34,15 @@ void print_queue(const fs::path& project, const QueueState& state) {
     for (std::size_t i = 0; i < state.waiting.size(); ++i) say(stdout, "{:>4} waiting  {}\n", i + 1, shown(state.waiting[i]));
 }
 
+/// A run whose queue was killed goes on by itself, and other projects have queues of their own.
+void say_no_queue(const Project& project) {
+    say(stderr, "no queue of {} is being worked off on this machine (faceter list shows what runs)\n", project.folder().string());
+}
+
 int list(const QueueOptions& options) {
     const Project project = open_project(options.project);
     const std::vector<QueueState> states = live_queues(project);
+    if (states.empty() && !options.json) say_no_queue(project);
     if (options.json) {
         Json queues = Json::array();
         for (const QueueState& state : states) queues.push_back(json_of(state));
@@ -44,13 +50,13 @@ int list(const QueueOptions& options) {
         return 0;
     }
     for (const QueueState& state : states) print_queue(project.folder(), state);
-    if (states.empty()) say(stderr, "nothing runs or waits on this machine\n");
     return 0;
 }
 
 /// Those named, or all that live.
 int pause(const QueueOptions& options, bool paused) {
-    const std::vector<QueueState> states = live_queues(open_project(options.project));
+    const Project project = open_project(options.project);
+    const std::vector<QueueState> states = live_queues(project);
     std::vector<std::string> known;
     for (const QueueState& state : states) known.push_back(name_of(state));
     for (const std::string& wanted : options.queues)
@@ -62,7 +68,7 @@ int pause(const QueueOptions& options, bool paused) {
         set_paused(state.queue, paused);
         say(stdout, "{} {}\n", name_of(state), paused ? "is paused: what runs goes on, and nothing more starts" : "goes on");
     }
-    if (states.empty()) say(stderr, "nothing runs or waits on this machine\n");
+    if (states.empty()) say_no_queue(project);
     return 0;
 }
 

@@ -1,6 +1,8 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "commands.h"
 #include "common/abandoned.h"
 #include "common/atomic_file.h"
@@ -69,7 +71,9 @@ class TeacherWork {
     }
     void embed(const EmbeddingChunks& chunks, const char* what) const {
         ProgressLine progress(what, chunks.num_texts(), "texts");
+        bool begun = false;
         chunks.complete([&](std::size_t done) {
+            if (!std::exchange(begun, true)) progress.start_at(done);
             progress.update(done);
             stop_where_wanted(work_);
         });
@@ -79,13 +83,16 @@ class TeacherWork {
     /// Runs `work` for each part that has no result yet: it returns the part's lines and what it counted.
     void in_parts(std::size_t count, const char* what, const std::function<std::pair<std::string, Tally>(std::size_t part)>& work) const {
         ProgressLine progress(what, count, "parts");
-        for (std::size_t part = 0; part < count; ++part) {
-            if (!fs::exists(tally_file(part))) {
-                const auto [lines, tally] = work(part);
-                write_file_atomic(lines_file(part), lines);
-                write_file_atomic(tally_file(part), Json(tally).dump());
-            }
-            progress.update(part + 1);
+        std::vector<std::size_t> missing;
+        for (std::size_t part = 0; part < count; ++part)
+            if (!fs::exists(tally_file(part))) missing.push_back(part);
+        std::size_t done = count - missing.size();
+        progress.start_at(done);
+        for (const std::size_t part : missing) {
+            const auto [lines, tally] = work(part);
+            write_file_atomic(lines_file(part), lines);
+            write_file_atomic(tally_file(part), Json(tally).dump());
+            progress.update(++done);
             stop_where_wanted(work_);
         }
         progress.finish();

@@ -13,6 +13,7 @@
 #include "experiment/recipes.h"
 #include "model/accelerator.h"
 #include "plugin/run_model.h"
+#include "record/start_fingerprint.h"
 #include "record/whole_settings.h"
 #include "settings/core_settings.h"
 #include "stage_data.h"
@@ -72,9 +73,21 @@ std::vector<Finding> diagnose_stages(const RunDirectory& run, DiagnosedData& dat
     return findings;
 }
 
+/// What the run is held against is what lies there now.
+std::vector<Finding> diagnose_start(const RunDirectory& run, const EmbeddingModel& start) {
+    const std::string noted = began_from(run);
+    if (noted.empty() || noted == start.fingerprint()) return {};
+    return {{"model", "start model", FindingState::unknown, 0, 0,
+             fmt::format("The model in {} is not the one that the run began from (its tokenizer, pooling, configuration or weights "
+                         "differ): what is said here of how far the run has come from it is of what lies there now.",
+                         start.folder.folder.string()),
+             "", "", Json::object()}};
+}
+
 void diagnose_model(const RunDirectory& run, const DiagnosedData& data, const std::string& device, Diagnosis& diagnosis) {
     say(stderr, "open the start model and the run's\n");
     const auto start = open_start_model(run.settings());
+    diagnosis.add(diagnose_start(run, *start));
     variant_of(run.settings())->prepare(*start);
     const auto now = open_run_model(run);
     for (EmbeddingModel* model : {start.get(), now.get()}) model->move_to(choose_device(device));

@@ -29,6 +29,17 @@ bool unless_stopped(Act act) {
     }
 }
 
+/// Why a file of results is no score that an earlier attempt has written; empty where it is one.
+std::string why_no_score(const fs::path& file, const std::string& name) {
+    try {
+        const Json result = read_json(file);
+        const bool scored = result.is_object() && result.contains("score") && result.contains("name") && result["name"] == name;
+        return scored ? "" : fmt::format("{}: is not the score of {}", file.string(), faceter::quoted(name));
+    } catch (const Error& error) {
+        return error.what();
+    }
+}
+
 }  // namespace
 
 RunScores::RunScores(const RunContext& run, RunData& data, EmbeddingModel& model)
@@ -76,8 +87,11 @@ bool RunScores::evaluate_all() {
 bool RunScores::evaluate_all(CachedEmbedder& embedder) {
     for (const EvaluationSet& set : data_.evaluation()) {
         if (run_.stop_wanted()) return false;
-        const std::string file = safe_file_name(set.name) + ".json";
-        if (fs::is_regular_file(run_.run.results() / file)) continue;  // scored by an earlier attempt
+        if (const fs::path file = run_.run.results() / (safe_file_name(set.name) + ".json"); fs::is_regular_file(file)) {
+            const std::string problem = why_no_score(file, set.name);
+            if (problem.empty()) continue;  // of an earlier attempt
+            run_.warn(fmt::format("{}; it is scored anew", problem));
+        }
         run_.journal->phase("evaluate " + set.name);
         const EvaluationResult result = evaluate_set(embedder, set, routes_for(model_, set, ""));
         run_.run.write_result(set.name, result.to_json());

@@ -52,6 +52,17 @@ void note_start_model(const RunContext& run, const EmbeddingModel& model, bool r
     }
 }
 
+/// The run's final model, which a disk may have damaged since: there is nowhere to fetch it from, and it can be made again.
+std::unique_ptr<EmbeddingModel> open_own_model(const RunDirectory& run) {
+    try {
+        return open_run_model(run);
+    } catch (const Error& error) {
+        if (error.code() != ExitCode::data || run.info().is_baseline()) throw;
+        throw data_error("{} (the run's own model: remove the folder {}, and 'faceter resume {}' makes it again)",
+                         error.what(), final_model_folder(run).string(), run.info().shown_name());
+    }
+}
+
 }  // namespace
 
 bool RunSession::has_final_model() const { return run_.run.info().is_baseline() || fs::is_directory(final_model_folder(run_.run)); }
@@ -122,7 +133,7 @@ int RunSession::work() {
     if (!trained_ && !train()) return static_cast<int>(ExitCode::stopped);
     run_.group->barrier();  // rank 0 has written the final model
     if (trained_ || !run_.is_root()) {
-        model_ = open_run_model(run_.run);
+        model_ = open_own_model(run_.run);
         model_->move_to(run_.device);
     }
     bool whole = true;

@@ -25,17 +25,23 @@ fs::path EmbeddingChunks::file(std::size_t chunk) const { return folder_ / fmt::
 std::size_t EmbeddingChunks::rows_of(std::size_t chunk) const { return std::min(chunk_rows, texts_.size() - chunk * chunk_rows); }
 
 void EmbeddingChunks::complete(const std::function<void(std::size_t)>& progress) const {
+    std::vector<std::size_t> missing;
     std::size_t done = 0;
     for (std::size_t chunk = 0; chunk < num_chunks(); ++chunk) {
+        if (fs::exists(file(chunk)))
+            done += rows_of(chunk);
+        else
+            missing.push_back(chunk);
+    }
+    progress(done);
+    for (const std::size_t chunk : missing) {
         const std::size_t rows = rows_of(chunk);
-        if (!fs::exists(file(chunk))) {
-            EmbedOptions options;
-            options.progress = [&](std::size_t part) { progress(done + part); };
-            at::Tensor embedded = embed_texts(model_, std::span(texts_).subspan(chunk * chunk_rows, rows), route_, options);
-            if (normalise_) embedded = normalize_rows(embedded);
-            embedded = embedded.contiguous();
-            write_file_atomic(file(chunk), {static_cast<const char*>(embedded.data_ptr()), embedded.nbytes()});
-        }
+        EmbedOptions options;
+        options.progress = [&](std::size_t part) { progress(done + part); };
+        at::Tensor embedded = embed_texts(model_, std::span(texts_).subspan(chunk * chunk_rows, rows), route_, options);
+        if (normalise_) embedded = normalize_rows(embedded);
+        embedded = embedded.contiguous();
+        write_file_atomic(file(chunk), {static_cast<const char*>(embedded.data_ptr()), embedded.nbytes()});
         done += rows;
         progress(done);
     }

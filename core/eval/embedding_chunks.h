@@ -16,7 +16,8 @@ class EmbeddingChunks {
     EmbeddingChunks(fs::path folder, std::string name, std::vector<std::string_view> texts, const EmbeddingModel& model, Route route,
                     bool normalise);
 
-    /// Embeds what no file has yet. `progress` gets the number of texts done, and may throw to stop; finished chunks stay.
+    /// Embeds what no file has yet. `progress` gets the number of texts done, first of those that have a file, and may throw to stop;
+    /// finished chunks stay.
     void complete(const std::function<void(std::size_t done)>& progress) const;
 
     std::size_t num_texts() const { return texts_.size(); }

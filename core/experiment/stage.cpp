@@ -89,6 +89,7 @@ class Stager {
 
     void copy_all() {
         for (const Copy& copy : copies_) to_copy_ += fs::file_size(copy.from);
+        if (progress_) progress_(0, to_copy_);  // time counts from here
         for (const Copy& copy : copies_) copy_one(copy);
     }
 

@@ -51,6 +51,7 @@ void check_nothing_else(const fs::path& folder, const std::vector<StagedFile>& f
 void check_files(const fs::path& folder, const std::vector<StagedFile>& files, const StageProgress& progress) {
     std::uint64_t done = 0, all = 0;
     for (const StagedFile& file : files) all += file.bytes;
+    if (progress) progress(0, all);  // time counts from here
     for (const StagedFile& file : files) {
         check_file(folder, file);
         if (progress) progress(done += file.bytes, all);

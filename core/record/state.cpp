@@ -20,6 +20,7 @@ namespace faceter {
 namespace {
 
 constexpr double least_silence_s = 60, silence_factor = 5, most_silence_s = 24 * 3600;  // whatever a journal says of its pauses
+constexpr double most_pause_s = 600;  // between two lines: a process that works writes one each ten seconds
 constexpr double most_making_s = 900;  // from the making of a run to that of the last one which is started with it
 
 /// The fallback also for an odd member in a line with a good checksum: from another version, or somebody's who can compute one.
@@ -44,6 +45,31 @@ std::string stop_cause(const JournalEvent& event, std::int64_t last_step) {
     const auto said = event.fields.contains("step") ? std::string() : member(event.fields, "message", std::string());
     if (said.empty() && event.fields.contains("phase")) return "stopped before all was scored";
     return said.empty() ? fmt::format("stopped at step {}", member(event.fields, "step", last_step)) : said;
+}
+
+/// By the trainer's own measure; the first process writes it as a rate.
+double step_seconds(const Json& step) {
+    const double rate = member(step, "tokens_per_s", 0.0);
+    return rate > 0 ? member(step, "tokens", 0.0) / rate : member(step, "step_s", 0.0);
+}
+
+/// Seconds that a run's process worked between two lines. A longer pause is none of its work: the clock was set forward, or the machine
+/// slept. What a step says of itself is by a clock that is never set.
+double worked_s(double before, const JournalEvent& event) {
+    const double pause = event.time - before;
+    if (pause >= 0 && pause <= most_pause_s) return pause;
+    const double step = event.type == "step" ? step_seconds(event.fields) : 0.0;
+    return step > 0 && step < most_pause_s ? step : 0.0;
+}
+
+/// Of a whole attempt. Where its first and last line tell of no long pause between them, none of the others is read.
+double worked_s(const fs::path& journal) {
+    const auto [first, last] = journal_span(journal);
+    if (last >= first && last - first <= most_pause_s) return last - first;
+    double sum = 0, before = 0;
+    for (JournalReader lines(journal); const auto event = lines.next(); before = event->time)
+        if (event->seq > 1) sum += worked_s(before, *event);
+    return sum;
 }
 
 /// Of an attempt that only scored what an earlier one had trained, or began at its last step.
@@ -135,6 +161,29 @@ bool waits_again(const RunDirectory& run, int attempt) {
     return supervisor.on_this_machine() && supervisor.alive();
 }
 
+/// Of an attempt that ended with 0: its worker did not say that it was done, or what it said is behind a damaged line.
+std::string without_last_word(const RunDirectory& run, int attempt, std::uint64_t offset, std::int64_t next_seq) {
+    JournalReader rest(run.attempt_journal(attempt), offset, next_seq);
+    while (rest.next()) {
+    }
+    if (rest.problem().empty()) return "the worker ended without saying that it was done";
+    return fmt::format("its journal is damaged at byte {} ({}), and what stands behind that is not believed; {}", rest.valid_bytes(),
+                       rest.problem(), way_on(run.info()));
+}
+
+/// Its worker loads: it has the run's lock and a log, and its attempt is not there yet. It does not need whoever started it.
+bool is_being_started(const RunDirectory& run, int attempt) {
+    std::error_code ignored;
+    return fs::exists(run.attempt_log(attempt + 1).parent_path(), ignored) && is_run_locked(run);
+}
+
+void take_as_started(RunState& state) {
+    state.phase = RunPhase::running;
+    state.doing = "start";
+    state.cause.clear();
+    state.exit_code = 0;
+}
+
 }  // namespace
 
 std::string_view run_phase_name(RunPhase phase) {
@@ -216,8 +265,7 @@ void RunFollower::begin(int attempt) {
     active_ = 0;
     for (const int earlier : all) {
         if (earlier >= attempt) break;
-        const auto [first, last] = journal_span(run_.attempt_journal(earlier));
-        active_ += std::max(0.0, last - first);
+        active_ += worked_s(run_.attempt_journal(earlier));
     }
     const RunState before = state_;
     state_ = RunState{};
@@ -251,7 +299,7 @@ void RunFollower::take_step(const JournalEvent& event) {
     state_.step = member(event.fields, "step", state_.step);
     state_.total_steps = member(event.fields, "total_steps", state_.total_steps);
     state_.loss = member(event.fields, "loss", state_.loss);
-    if (rate_since_ == 0 || event.time < rate_since_) {
+    if (rate_since_ == 0) {
         rate_since_ = event.time;
         rate_from_ = state_.step;
     } else if (event.time > rate_since_) {
@@ -262,9 +310,11 @@ void RunFollower::take_step(const JournalEvent& event) {
 void RunFollower::take(const JournalEvent& event) {
     next_seq_ = event.seq + 1;
     if (state_.started == 0) state_.started = event.time;
-    if (state_.last_sign > 0 && event.time > state_.last_sign) {  // not where the clock was set back
-        slowest_gap_ = std::max(slowest_gap_, event.time - state_.last_sign);
-        active_ += event.time - state_.last_sign;
+    if (state_.last_sign > 0) {
+        const double pause = event.time - state_.last_sign;
+        slowest_gap_ = std::max(slowest_gap_, pause);
+        active_ += worked_s(state_.last_sign, event);
+        if (pause < 0 || pause > most_pause_s) rate_since_ = 0;  // of two clocks no rate
     }
     state_.last_sign = event.time;
     state_.active_s = active_;
@@ -301,7 +351,7 @@ void RunFollower::judge_open_attempt(RunState& state) const {
             state.cause = fmt::format("killed by signal {} ({}){}", exit->signal, ::strsignal(exit->signal),
                                       exit->signal == 9 ? "; was memory short?" : "");
         else
-            state.cause = exit->code == 0 ? "the worker ended without saying that it was done" + said
+            state.cause = exit->code == 0 ? without_last_word(run_, attempt_, offset_, next_seq_) + said
                                           : fmt::format("exit code {}{}", exit->code, said);
         if (state.phase == RunPhase::failed && state.exit_code == 0) state.exit_code = static_cast<int>(ExitCode::failed);
         return;
@@ -346,11 +396,14 @@ void RunFollower::judge_quiet_attempt(RunState& state) const {
 /// There is no attempt yet.
 void RunFollower::judge_waiting(RunState& state) const {
     const auto supervisor = read_supervisor(run_);
-    if (run_.requested("stop")) {
+    const bool gone = supervisor && supervisor->on_this_machine() && !supervisor->alive();
+    if (gone && is_being_started(run_, 0)) {
+        take_as_started(state);
+    } else if (run_.requested("stop")) {
         state.phase = RunPhase::stopped;
         state.exit_code = static_cast<int>(ExitCode::stopped);
         state.cause = "stopped before it began";
-    } else if (supervisor && supervisor->on_this_machine() && !supervisor->alive()) {
+    } else if (gone) {
         state.phase = RunPhase::dead;
         state.exit_code = static_cast<int>(ExitCode::failed);
         state.cause = "what should start it is gone; start it with: faceter resume " + run_.info().id;
@@ -369,6 +422,8 @@ RunState RunFollower::state() const {
     if (is_over(state.phase) && waits_again(run_, attempt_)) {
         state.phase = RunPhase::queued;
         state.cause.clear();
+    } else if (is_over(state.phase) && is_being_started(run_, attempt_) && !read_launch(run_)) {
+        take_as_started(state);
     }
     if (is_being_submitted(run_)) {
         state.phase = RunPhase::queued;

@@ -58,6 +58,10 @@ void note_trashed(const RunDirectory& run) {
     }
 }
 
+Error gone_from_trash(const std::string& run) {
+    return usage_error("{}: another program has just removed it for good, or restored it", run);
+}
+
 double trashed_when(const RunDirectory& run) {
     struct stat info {};
     if (const double noted = run.user_state().trashed; noted > 0 || ::stat(run.folder().c_str(), &info) != 0) return noted;
@@ -138,7 +142,13 @@ std::string Project::restore(std::string_view name) const {
             "{}: a run of this name is there; 'faceter delete --now {}' removes that one for good, and this can be restored then",
             place.string(), found.front());
     const fs::path trashed = find_in_trash(*this, found.front());
-    rename_synced(trashed, place);
+    if (trashed.empty()) throw gone_from_trash(found.front());
+    try {
+        rename_synced(trashed, place);
+    } catch (const Error&) {
+        if (fs::exists(trashed, ignored)) throw;
+        throw gone_from_trash(found.front());
+    }
     sync_directory(trashed.parent_path());
     return found.front();
 }

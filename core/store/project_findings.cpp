@@ -88,6 +88,8 @@ class ProjectSearch {
                 compare_with_store(store);
         } catch (const DamagedStore&) {
             damaged();
+        } catch (const BusyStore& busy) {
+            found_.push_back({busy.what(), "", {}});
         } catch (const Error& error) {  // a newer Faceter's, or another program's
             found_.push_back({error.what(), fmt::format("mv {} {}", shell_word(file.string()), shell_word(file.string() + ".other")), {}});
         }

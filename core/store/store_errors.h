@@ -17,6 +17,12 @@ class DamagedStore : public Error {
     explicit DamagedStore(const std::string& message) : Error(ExitCode::data, message) {}
 };
 
+/// Another program holds it, and let nobody in for as long as we wait.
+class BusyStore : public Error {
+  public:
+    explicit BusyStore(const std::string& message) : Error(ExitCode::failed, message) {}
+};
+
 /// What keeps a store that is there from being opened; empty where nothing is known.
 std::string why_closed(const fs::path& file);
 

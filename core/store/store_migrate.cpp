@@ -1,6 +1,7 @@
 #include <array>
 
 #include "common/error.h"
+#include "common/strings.h"
 #include "store/store.h"
 #include "store/store_columns.h"
 #include "store/store_points.h"
@@ -70,6 +71,15 @@ void derive_version_2(Database& database) {
     }
 }
 
+/// Ours are made with their version in one transaction: what has tables and none is another program's, and stays as it is.
+void refuse_foreign(Database& database) {
+    Statement table(database, "SELECT name FROM sqlite_master WHERE name NOT LIKE 'sqlite#_%' ESCAPE '#' ORDER BY name LIMIT 1");
+    if (table.next())
+        throw Error(ExitCode::failed,
+                    fmt::format("{}: is a database of another program (it has a table {}), where the store should lie; move it away",
+                                database.file().string(), faceter::quoted(table.text(0))));
+}
+
 }  // namespace
 
 void Store::migrate() {
@@ -83,6 +93,7 @@ void Store::migrate() {
                 "faceter ingest",
                 database_->file().string(), version, newest);
         if (version < 0) throw data_error("{}: no store of Faceter; move it away, or faceter ingest --rebuild", database_->file().string());
+        if (version == 0) refuse_foreign(*database_);
         for (std::int64_t step = version; step < newest; ++step) {
             database_->execute(migrations[static_cast<std::size_t>(step)]);
             if (step + 1 == 2 && version > 0) derive_version_2(*database_);

@@ -55,6 +55,20 @@ std::optional<std::string> shortage_of(const c10::Error& error, const c10::Devic
     return what.substr(0, what.find('\n'));
 }
 
+/// A curriculum knows its own state, not the file that it came from. One of a plugin may not look at what it is given.
+void restore_curriculum(Curriculum& curriculum, const Json& state, const std::string& name) {
+    const auto refuse = [&](const std::string& why) {
+        return data_error("{}: {}; remove the folder, and resume goes on from the checkpoint before it", name, why);
+    };
+    try {
+        curriculum.restore(state);
+    } catch (const Error& error) {
+        throw refuse(error.what());
+    } catch (const nlohmann::json::exception&) {
+        throw refuse("curriculum: is not as this run's curriculum writes it");
+    }
+}
+
 }  // namespace
 
 PairBatcher::Sides embedded_sides(const Stage& stage, const Objective& objective) {
@@ -167,10 +181,12 @@ void Trainer::restore(const Checkpoint& checkpoint) {
             read_tensor(state, "best." + p.name, best_.back());
         }
     step_ = checkpoint.state.step;
-    curriculum_.restore(checkpoint.state.details.at("curriculum"));
-    best_score_ = json_at<double>(checkpoint.state.details, "best_score", "state.json");
-    best_step_ = json_or<std::int64_t>(checkpoint.state.details, "best_step", 0, "state.json");
-    evaluations_without_gain_ = json_at<std::int64_t>(checkpoint.state.details, "evaluations_without_gain", "state.json");
+    const Json& details = checkpoint.state.details;
+    const std::string name = (checkpoint.folder / "state.json").string();
+    restore_curriculum(curriculum_, json_at<Json>(details, "curriculum", name), name);
+    best_score_ = json_at<double>(details, "best_score", name);
+    best_step_ = json_or<std::int64_t>(details, "best_step", 0, name);
+    evaluations_without_gain_ = json_at<std::int64_t>(details, "evaluations_without_gain", name);
 }
 
 /// A step that the device was given, and its numbers on their way.

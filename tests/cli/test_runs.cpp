@@ -254,7 +254,7 @@ class TestRuns : public QObject {
             if (read_state(run).phase == RunPhase::done && fs::last_write_time(run.attempt_log(1)) < earliest)
                 earliest = fs::last_write_time(run.attempt_log(1)), first_of_rest = run.info().id;
         QCOMPARE(first_of_rest, last);
-        QTRY_VERIFY_WITH_TIMEOUT(call({"queue", "list"}).err.find("nothing runs or waits") != std::string::npos, 30'000);
+        QTRY_VERIFY_WITH_TIMEOUT(call({"queue", "list"}).err.find("no queue of") != std::string::npos, 30'000);
     }
     void a_run_that_waits_is_left_to_its_queue() {
         mode("wait");
@@ -266,7 +266,7 @@ class TestRuns : public QObject {
         HAS(resumed.err, "waits in a queue");
         QCOMPARE(json_of(call({"queue", "list", "--json"}))["queues"].size(), std::size_t{1});
         QCOMPARE(call({"stop", "EM", "Mix"}).code, 0);
-        QTRY_VERIFY_WITH_TIMEOUT(call({"queue", "list"}).err.find("nothing runs or waits") != std::string::npos, 30'000);
+        QTRY_VERIFY_WITH_TIMEOUT(call({"queue", "list"}).err.find("no queue of") != std::string::npos, 30'000);
     }
     void of_several_that_resume_a_run_at_once_one_does() {
         mode("wait");
@@ -275,7 +275,7 @@ class TestRuns : public QObject {
         const RunDirectory one = runs().front();
         QCOMPARE(call({"stop", "EM-1"}).code, 0);
         QTRY_COMPARE_WITH_TIMEOUT(read_state(one).phase, RunPhase::stopped, 30'000);
-        QTRY_VERIFY_WITH_TIMEOUT(call({"queue", "list"}).err.find("nothing runs or waits") != std::string::npos, 30'000);
+        QTRY_VERIFY_WITH_TIMEOUT(call({"queue", "list"}).err.find("no queue of") != std::string::npos, 30'000);
         const auto resume = [&] { return call({"resume", "EM-1", "--detach"}); };
         std::vector<std::future<Outcome>> calls;
         for (int i = 0; i < 5; ++i) calls.push_back(std::async(std::launch::async, resume));
@@ -289,7 +289,7 @@ class TestRuns : public QObject {
         }
         QCOMPARE(started, 1);
         QCOMPARE(call({"stop", "EM-1"}).code, 0);
-        QTRY_VERIFY_WITH_TIMEOUT(call({"queue", "list"}).err.find("nothing runs or waits") != std::string::npos, 30'000);
+        QTRY_VERIFY_WITH_TIMEOUT(call({"queue", "list"}).err.find("no queue of") != std::string::npos, 30'000);
         QCOMPARE(std::distance(fs::directory_iterator(in("project/queue")), {}), std::ptrdiff_t{2});  // those who were late made none
     }
     void a_run_that_its_queue_could_not_start_says_why_and_waits_no_more() {
@@ -314,7 +314,7 @@ class TestRuns : public QObject {
         std::vector<std::string> rest{"stop"};
         for (const RunDirectory& one : runs()) rest.push_back(one.info().id);
         call(rest);
-        QTRY_VERIFY_WITH_TIMEOUT(call({"queue", "list"}).err.find("nothing runs or waits") != std::string::npos, 30'000);
+        QTRY_VERIFY_WITH_TIMEOUT(call({"queue", "list"}).err.find("no queue of") != std::string::npos, 30'000);
     }
     void a_queue_that_comes_to_a_run_that_is_done_meanwhile_leaves_it() {
         mode("done");

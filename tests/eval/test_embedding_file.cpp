@@ -4,6 +4,8 @@
 #include <fstream>
 
 #include "eval/embedding_file.h"
+#include "store/sqlite.h"
+#include "store/store_errors.h"
 #include "support/test.h"
 
 using namespace faceter;
@@ -127,6 +129,38 @@ class TestEmbeddingFile : public QObject {
             QVERIFY(count_good(file, keys_from(0, 500), 32) >= 0);
             QCOMPARE(file.size() % (500 * 32 * 4), std::uint64_t{0});  // a write is there whole or not at all
         }
+    }
+    void a_row_that_is_not_what_was_written_is_computed_again() {
+        const fs::path path = folder_.path() / "turned.sqlite";
+        const auto keys = keys_from(1, 20);
+        EmbeddingFile(path, 1 << 20).write(keys, 8, rows_of(keys, 8).data());
+        Database(path).execute("UPDATE embeddings SET row = zeroblob(length(row)) WHERE key IN (SELECT key FROM embeddings LIMIT 1)");
+        EmbeddingFile file(path, 1 << 20);
+        QCOMPARE(count_good(file, keys, 8), 19);
+        QCOMPARE(file.size(), std::uint64_t{19 * 8 * 4});
+        file.write(keys, 8, rows_of(keys, 8).data());
+        QCOMPARE(count_good(file, keys, 8), 20);
+        QCOMPARE(file.size(), std::uint64_t{20 * 8 * 4});
+    }
+    void a_file_that_turns_out_damaged_behind_its_beginning_is_made_new() {
+        const fs::path path = folder_.path() / "rotten.sqlite";
+        const auto keys = keys_from(1, 3000);
+        EmbeddingFile(path, 1 << 24).write(keys, 64, rows_of(keys, 64).data());
+        std::string bytes = read_file(path);
+        for (std::size_t i = bytes.size() / 2; i < bytes.size(); ++i) bytes[i] = 'x';
+        write_file_atomic(path, bytes);
+        EmbeddingFile file(path, 1 << 24);
+        QVERIFY(count_good(file, keys, 64) >= 0);
+        file.write(keys, 64, rows_of(keys, 64).data());
+        QCOMPARE(count_good(file, keys, 64), 3000);
+    }
+    void the_work_goes_on_where_nothing_can_be_kept() {
+        EmbeddingFile file(folder_.path() / "full.sqlite", 1 << 20);
+        const auto keys = keys_from(1, 3);
+        set_statement_hook([] { throw Unwritable("the disk is full"); });
+        file.write(keys, 4, rows_of(keys, 4).data());
+        set_statement_hook({});
+        QCOMPARE(count_good(file, keys, 4), 0);
     }
     void a_damaged_file_is_made_new() {
         const fs::path path = folder_.path() / "damaged.sqlite";

@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <functional>
+#include <optional>
 
 #include "common/error.h"
 #include "common/hash.h"
@@ -35,6 +37,22 @@ ProcessIdentity ended_process() {
     ::waitpid(child, nullptr, 0);
     identity.pid = child;
     return identity;
+}
+
+/// Dates the lines of an attempt anew, each so long after the one before it.
+void set_pauses(const RunDirectory& run, int attempt, const std::function<double(Json&)>& pause) {
+    std::string text;
+    double time = 2e9;
+    for (const JournalEvent& event : read_journal(run.attempt_journal(attempt)).events) {
+        Json line = event.fields;
+        line.erase("crc");
+        time += pause(line);
+        line["t"] = time;
+        std::string body = line.dump();
+        body.pop_back();
+        text += fmt::format("{},\"crc\":\"{:08x}\"}}\n", body, crc32c(body));
+    }
+    overwrite(run.attempt_journal(attempt), text);
 }
 
 }  // namespace
@@ -125,24 +143,71 @@ class TestState : public QObject {
     void a_clock_that_is_set_back_takes_no_time_from_a_run() {
         const RunDirectory run = new_run();
         write_attempt(run, 1, 20, "finished");
-        std::string text;
-        double time = 2e9;
-        for (const JournalEvent& event : read_journal(run.attempt_journal(1)).events) {
-            Json line = event.fields;
-            line.erase("crc");
-            time += event.seq == 10 ? -3600 : 2;
-            line["t"] = time;
-            std::string body = line.dump();
-            body.pop_back();
-            text += fmt::format("{},\"crc\":\"{:08x}\"}}\n", body, crc32c(body));
-        }
-        overwrite(run.attempt_journal(1), text);
+        set_pauses(run, 1, [](const Json& line) { return line.at("seq") == 10 ? -3600.0 : 2.0; });
         const std::int64_t lines = read_journal(run.attempt_journal(1)).events.back().seq;
         QCOMPARE(lines, std::int64_t{23});
         const RunState state = read_state(run);
         QCOMPARE(state.phase, RunPhase::done);
         QCOMPARE(state.active_s, 2.0 * (static_cast<double>(lines) - 2));
         QCOMPARE(state.steps_per_s, 0.5);
+    }
+    void a_clock_that_is_set_forward_adds_no_time_to_a_run() {
+        const RunDirectory run = new_run();
+        write_attempt(run, 1, 20, "stopped");
+        write_attempt(run, 2, 40, "finished");
+        const auto pause = [](const Json& line) { return line.at("seq") == 10 ? 5 * 3600.0 : line.at("seq") == 15 ? -9 * 3600.0 : 2.0; };
+        set_pauses(run, 1, pause);
+        const std::int64_t lines = read_journal(run.attempt_journal(1)).events.back().seq;
+        QCOMPARE(read_state(run).attempts, 2);
+        set_pauses(run, 2, pause);
+        const std::int64_t more = read_journal(run.attempt_journal(2)).events.back().seq;
+        QVERIFY(more > lines && lines > 15);
+        const RunState state = read_state(run);
+        QCOMPARE(state.active_s, 2.0 * static_cast<double>(lines - 3 + more - 3));
+        QCOMPARE(state.steps_per_s, 0.5);
+    }
+    void the_step_during_which_the_clock_was_set_takes_its_own_time() {
+        const RunDirectory run = new_run();
+        write_attempt(run, 1, 20, "finished");
+        set_pauses(run, 1, [](Json& line) {
+            if (line["seq"] == 10) line["tokens"] = 300, line["tokens_per_s"] = 100.0;
+            if (line["seq"] == 12) line["step_s"] = 4.0;
+            return line["seq"] == 10 || line["seq"] == 12 ? 3600.0 : 2.0;
+        });
+        const std::int64_t lines = read_journal(run.attempt_journal(1)).events.back().seq;
+        QCOMPARE(read_state(run).active_s, 2.0 * static_cast<double>(lines - 3) + 3 + 4);
+    }
+    void a_run_that_ended_behind_a_damaged_line_of_its_journal_says_so() {
+        const RunDirectory run = new_run();
+        write_attempt(run, 1, 20, "finished");
+        write_worker_exit(run, 1, {0, 0, ""});
+        QCOMPARE(read_state(run).phase, RunPhase::done);
+        std::string text = read_file(run.attempt_journal(1));
+        text[text.size() / 2] ^= 1;
+        overwrite(run.attempt_journal(1), text);
+        const RunState state = read_state(run);
+        QCOMPARE(state.phase, RunPhase::failed);
+        QVERIFY2(state.cause.starts_with("its journal is damaged at byte "), state.cause.c_str());
+        QVERIFY2(state.cause.ends_with("faceter resume " + run.info().id), state.cause.c_str());
+        overwrite(run.attempt_journal(1), text.substr(0, text.find('\n') + 1));
+        QCOMPARE(read_state(run).cause, std::string("the worker ended without saying that it was done"));
+    }
+    void a_run_whose_worker_loads_runs_though_its_supervisor_is_gone() {
+        for (const bool resumed : {false, true}) {
+            const RunDirectory run = new_run();
+            if (resumed) write_attempt(run, 1, 3, "stopped");
+            write_supervisor(run, ended_process());
+            QCOMPARE(read_state(run).phase, resumed ? RunPhase::stopped : RunPhase::dead);
+            std::optional<RunLock> lock(std::in_place, run);
+            QVERIFY(read_state(run).phase != RunPhase::running);  // nothing was started: who looks has the lock for himself
+            fs::create_directories(run.attempt_log(resumed ? 2 : 1).parent_path());
+            QCOMPARE(read_state(run).phase, RunPhase::running);
+            QCOMPARE(read_state(run).cause, std::string());
+            EXPECT_ERROR(prepare_resume({run}), "is running; stop it first");
+            lock.reset();
+            QCOMPARE(read_state(run).phase, resumed ? RunPhase::stopped : RunPhase::dead);
+            prepare_resume({run});
+        }
     }
     void a_run_that_was_only_scored_in_its_last_attempts_keeps_its_steps() {
         const RunDirectory run = new_run();

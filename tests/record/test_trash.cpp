@@ -73,6 +73,23 @@ class TestTrash : public QObject {
             QVERIFY(project.trashed().empty());
         }
     }
+    void what_goes_from_the_trash_while_it_is_restored_is_said_to_be_gone() {
+        const TemporaryDirectory folder;
+        const std::string id = sample_run(folder.path()).info().id, other = sample_run(folder.path(), 1).info().id;
+        const Project project(folder.path(), false);
+        for (const std::string& run : {id, other}) project.trash(run);
+        bool done = false;
+        set_file_fault_hook([&](FileOperation operation, const fs::path& path) {
+            if (operation == FileOperation::rename && path.filename() == id && !std::exchange(done, true))
+                fs::remove_all(project.trash_folder() / id);
+            return 0;
+        });
+        const auto clear = qScopeGuard([] { set_file_fault_hook(nullptr); });
+        EXPECT_ERROR(project.restore(id), id, std::string("another program has just removed it for good"));
+        QVERIFY(done);
+        QVERIFY(project.run_ids().empty());
+        QCOMPARE(project.restore(other), other);
+    }
     void a_running_run_is_refused() {
         const TemporaryDirectory folder;
         const RunDirectory run = sample_run(folder.path());

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "common/error.h"
+#include "store/project_findings.h"
 #include "store/store.h"
 #include "support/sample_runs.h"
 #include "support/test.h"
@@ -80,6 +81,22 @@ class SlowStoreLoad : public QObject {
         const std::string together = ingested(folder.path());
         for (const char* ending : {"", "-wal", "-shm"}) fs::remove(Store::location(folder.path()).string() + ending);
         QCOMPARE(together, ingested(folder.path()));
+    }
+    void a_store_that_another_program_keeps_for_itself_says_what_to_do() {
+        const TemporaryDirectory folder;
+        sample_run(folder.path());
+        { const Store made(folder.path()); }
+        Database other(Store::location(folder.path()));
+        other.execute("PRAGMA locking_mode = EXCLUSIVE");
+        other.execute("BEGIN EXCLUSIVE");
+        EXPECT_ERROR(Store(folder.path()), "faceter.sqlite", "another program holds the store", "close it and try again");
+        int told = 0;
+        for (const DoctorFinding& finding : find_in_project(Project(folder.path(), false))) {
+            if (finding.what.find("another program holds the store") == std::string::npos) continue;
+            ++told;
+            QCOMPARE(finding.command, std::string());  // it is well, and must not be moved away
+        }
+        QCOMPARE(told, 1);
     }
 };
 

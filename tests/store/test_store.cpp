@@ -344,6 +344,23 @@ class TestStore : public QObject {
         Store::rebuild(project.path());
         QCOMPARE(reference_dump(project.path()), expected);
     }
+    void a_database_of_another_program_is_left_alone() {
+        const TemporaryDirectory project;
+        fill(project.path());
+        const std::string expected = reference_dump(project.path());
+        remove_store(project.path());
+        const fs::path file = Store::location(project.path());
+        { Database(file).execute("CREATE TABLE birds (name); INSERT INTO birds VALUES ('heron')"); }
+        EXPECT_ERROR(Store(project.path()), "faceter.sqlite", "is a database of another program", "birds", "move it away");
+        EXPECT_ERROR(Store::rebuild(project.path()), "is a database of another program");
+        {
+            Database kept(file);
+            QCOMPARE(kept.scalar("SELECT count(*) FROM birds WHERE name = 'heron'"), std::int64_t{1});
+            QCOMPARE(kept.scalar("SELECT count(*) FROM sqlite_master"), std::int64_t{1});
+        }
+        remove_store(project.path());
+        QCOMPARE(reference_dump(project.path()), expected);
+    }
     void nothing_of_a_foreign_store_is_run() {
         const char* const endless = "WITH RECURSIVE c(x, y) AS (SELECT 1, 2 UNION ALL SELECT x + 1, y FROM c) SELECT x, y FROM c";
         const TemporaryDirectory project;

@@ -304,6 +304,35 @@ class TestStoreLists : public QObject {
             QVERIFY2(warnings.front().find("set1.json: is missing") != std::string::npos, warnings.front().c_str());
         }
     }
+    /// From a cluster, or out of a copy: after the run had ended, and its store was up to date.
+    void scores_that_arrive_late_are_taken_in() {
+        const TemporaryDirectory project;
+        const RunDirectory run = sample_run(project.path());
+        write_results(run, 0, 3);
+        {
+            JournalWriter journal(run, run.begin_attempt(), {});
+            for (const char* name : {"set0", "set1"}) journal.event("result", {{"name", name}, {"score", 40}});
+            journal.event("finished", {});
+        }
+        std::vector<std::string> held;  // one that the journal tells of, and one that no line does
+        for (const char* name : {"set1.json", "set2.json"}) {
+            held.push_back(read_file(run.results() / name));
+            fs::remove(run.results() / name);
+        }
+        settle(run);
+        Store watching(project.path());
+        QCOMPARE(watching.ingest_changed().size(), std::size_t{1});
+        QCOMPARE(watching.results(run.info().id).size(), std::size_t{1});
+        const std::int64_t before = watching.changes_since(0).revision;
+        write_file_atomic(run.results() / "set1.json", held[0]);
+        write_file_atomic(run.results() / "set2.json", held[1]);
+        QCOMPARE(Store(project.path()).ingest_all(), std::vector<std::string>{});
+        QCOMPARE(watching.results(run.info().id).size(), std::size_t{3});
+        QCOMPARE(watching.changes_since(before).changed.size(), std::size_t{1});
+        QCOMPARE(watching.runs().front().num_scores, 3);
+        settle(run);
+        QCOMPARE(Store(project.path()).ingest_all(), std::vector<std::string>{});
+    }
     void a_folder_that_is_no_run_is_named_once_by_a_poll() {
         const TemporaryDirectory project;
         make_directories(project.path() / "runs" / "stray");

@@ -241,6 +241,14 @@ class TestMaskedLanguage : public QObject {
         std::vector<std::string> warnings;
         const auto checkpoint = store.newest(warnings);
         QVERIFY(checkpoint && checkpoint->state.step == 4);
+        for (const Json& curriculum : {Json(), Json(5), Json::array(), Json{{"pools", "none"}}}) {
+            Checkpoint spoilt = *checkpoint;
+            spoilt.state.details["curriculum"] = curriculum;
+            EXPECT_ERROR(resumed.trainer->restore(spoilt), (checkpoint->folder / "state.json").string(), std::string("curriculum"));
+        }
+        Checkpoint empty = *checkpoint;
+        empty.state.details = Json::array();
+        EXPECT_ERROR(resumed.trainer->restore(empty), (checkpoint->folder / "state.json").string(), std::string("curriculum"));
         resumed.model->load_weights(Weights(std::vector<fs::path>{checkpoint->model()}));
         resumed.trainer->restore(*checkpoint);
         QVERIFY(resumed.trainer->run({}) == TrainOutcome::finished);

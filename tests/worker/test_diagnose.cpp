@@ -1,3 +1,8 @@
+#include <algorithm>
+#include <optional>
+
+#include "common/hash.h"
+#include "record/journal.h"
 #include "worker/diagnosed_runs.h"
 
 using namespace faceter;
@@ -106,6 +111,34 @@ class TestDiagnose : public QObject {
         NEED_SHARED();
         const Json diagnosis = diagnosis_of({.name = "warm", .temperature = 10});
         QVERIFY2(alarms_of(diagnosis).contains("temperature: first"), said(diagnosis));
+    }
+    /// As where the start model was replaced since: what the journal notes of it is not what lies there.
+    void a_start_model_that_is_another_now_is_said() {
+        NEED_SHARED();
+        const auto said_of_start = [](const Json& diagnosis) {
+            const Json& all = diagnosis.at("findings");
+            return std::count_if(all.begin(), all.end(), [](const Json& one) {
+                return one.at("check") == "model" && one.at("subject") == "start model" &&
+                       one.at("says").get<std::string>().find("is not the one that the run began from") != std::string::npos;
+            });
+        };
+        QCOMPARE(said_of_start(diagnosis_of({.name = "replaced", .steps = 4})), 0);
+        std::optional<RunDirectory> run;
+        for (const std::string& id : Project(runs_.folder(), false).run_ids())
+            if (id.starts_with("replaced-") && id.find("start") == std::string::npos) run.emplace(runs_.folder() / "runs" / id);
+        QVERIFY(run.has_value());
+        std::string text;
+        for (const JournalEvent& event : read_journal(run->attempt_journal(1)).events) {
+            Json line = event.fields;
+            line.erase("crc");
+            if (event.type == "start_model") line["fingerprint"] = "of-another";
+            std::string body = line.dump();
+            body.pop_back();
+            text += fmt::format("{},\"crc\":\"{:08x}\"}}\n", body, crc32c(body));
+        }
+        write_file_atomic(run->attempt_journal(1), text);
+        const Json diagnosis = Json::parse(DiagnosedRuns::output_of({"diagnose", run->folder().string(), "--json", "--threads", "1"}));
+        QVERIFY2(said_of_start(diagnosis) == 1, said(diagnosis));
     }
     void a_run_without_training_is_refused() {
         NEED_SHARED();

@@ -8,6 +8,7 @@
 #include "common/file.h"
 #include "common/json.h"
 #include "common/lock_file.h"
+#include "common/strings.h"
 #include "data/sources.h"
 #include "eval/embedder.h"
 #include "eval/mining.h"
@@ -152,6 +153,23 @@ class TestMining : public QObject {
         QVERIFY(fs::exists(folder_.path() / "stopped.jsonl"));
         QCOMPARE(read_file(folder_.path() / "stopped.jsonl"), read_file(folder_.path() / "whole.jsonl"));
         QVERIFY(!fs::exists(work));
+    }
+
+    void work_that_was_kept_has_no_part_in_the_rate() {
+        NEED_SHARED();
+        const fs::path report = folder_.path() / "kept.jsonl.report.json";
+        make_directories(report);  // all is done when this is met
+        QVERIFY(run(mine("kept.jsonl")) != 0);
+        QVERIFY(!fs::exists(folder_.path() / "kept.jsonl"));
+        fs::remove(report);
+        QVERIFY2(run(mine("kept.jsonl")) == 0, error_.c_str());
+        int told = 0;
+        for (const std::string_view line : split(error_, '\n'))
+            if (line.starts_with("embed ") || line.starts_with("mine ")) {
+                ++told;
+                QVERIFY2(line.find("/s ") == std::string::npos, error_.c_str());
+            }
+        QCOMPARE(told, 3);
     }
 
     void two_with_one_output_do_not_work_in_one_folder() {

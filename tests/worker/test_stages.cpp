@@ -279,6 +279,44 @@ class TestStages : public QObject {
         QVERIFY2(again.exit_code == 0, again.last_lines.c_str());
         QCOMPARE(read_json(done.results() / "data_cube_report.json").dump(), whole.dump());
     }
+    void a_score_whose_file_was_damaged_is_made_anew_when_a_run_goes_on() {
+        NEED_SHARED();
+        const RunDirectory done = run("{method: instruction}", "");
+        const fs::path file = done.results() / "similar.json";
+        const std::string whole = read_file(file);
+        for (const std::string& damaged : {whole.substr(0, whole.size() / 2), std::string("[]\n"), std::string(whole)}) {
+            write_file_atomic(file, damaged);
+            const ChildResult again =
+                run_child({FACETER_BINARY_DIR "/bin/faceter-worker", "run", done.folder().string()}, std::chrono::seconds(200), 1 << 20);
+            QVERIFY2(again.exit_code == 0, again.last_lines.c_str());
+            QCOMPARE(read_json(file).at("score").get<double>(), parse_json(whole, "before").at("score").get<double>());
+            int told = 0;
+            for (const JournalEvent& event : read_journal(done.attempt_journal(done.attempts().back())).events)
+                told += event.type == "warning" && event.fields.at("message").get<std::string>().find("similar.json") != std::string::npos;
+            QCOMPARE(told, damaged == whole ? 0 : 1);
+        }
+    }
+    void a_final_model_that_was_damaged_can_be_made_again() {
+        NEED_SHARED();
+        const RunDirectory done = run("{method: instruction}", "");
+        const fs::path weights = done.folder() / "model/model.safetensors";
+        const std::string whole = read_file(weights);
+        const std::string score = read_json(done.results() / "similar.json").at("score").dump();
+        write_file_atomic(weights, whole.substr(0, whole.size() / 2));
+        fs::remove(done.results() / "similar.json");
+        const auto go_on = [&] {
+            return run_child({FACETER_BINARY_DIR "/bin/faceter-worker", "run", done.folder().string()}, std::chrono::seconds(200), 1 << 20);
+        };
+        const ChildResult refused = go_on();
+        QCOMPARE(refused.exit_code, static_cast<int>(ExitCode::data));
+        QVERIFY2(refused.last_lines.find("the run's own model: remove the folder " + weights.parent_path().string()) != std::string::npos,
+                 refused.last_lines.c_str());
+        fs::remove_all(weights.parent_path());
+        const ChildResult again = go_on();
+        QVERIFY2(again.exit_code == 0, again.last_lines.c_str());
+        QVERIFY(read_file(weights) == whole);
+        QCOMPARE(read_json(done.results() / "similar.json").at("score").dump(), score);
+    }
     void an_instruction_that_leaves_nothing_of_a_text_is_said() {
         NEED_SHARED();
         std::string text = experiment_text("{method: instruction}", "");
