@@ -102,6 +102,17 @@ class TestFacets : public QObject {
             said |= label->isVisible() && label->text().contains(QStringLiteral("method: inter_task_similarity"));
         QVERIFY(said);
     }
+    void a_name_of_arabic_stands_beside_its_dot_in_a_wide_card() {
+        ElidedLabel label(QString::fromUtf8("متغير"));
+        label.resize(400, 24);
+        const QImage image = label.grab().toImage();
+        const double scale = image.width() / 400.0;
+        int first = image.width();
+        for (int y = 0; y < image.height(); ++y)
+            for (int x = 0; x < first; ++x)
+                if (image.pixel(x, y) != image.pixel(image.width() - 1, 0)) first = x;
+        QVERIFY2(first < 40 * scale, qPrintable(QString::number(first)));
+    }
     void the_baseline_is_written_whole_in_its_box() {
         open();
         pick("facetsBaseline", QStringLiteral("Mix"));
