@@ -104,7 +104,7 @@ QMargins SeriesLabels::plan() {
     const QSizeF size = legendSize();
     double share = 1;
     if (size.height() < area.height() * 0.6 && size.width() < area.width() * 0.5) leastCovered(size, &share);
-    if (share <= 0.04) return {};
+    if (share <= (m_plot->figure().kind == FigureKind::scatter ? 0 : 0.04)) return {};  // a line goes on behind it, a point is gone
     const double beside = area.width() - size.width() - 10;
     const bool narrow = m_plot->figure().kind != FigureKind::bars && beside < size.width();
     m_above = std::min(size.height(), area.height() * mostAbove);  // of many names the first: what a line is called is said at the pointer

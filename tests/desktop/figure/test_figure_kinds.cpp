@@ -243,6 +243,40 @@ class TestFigureKinds : public QObject {
         QVERIFY(x->coordToPixel(x->tickVector()[0]) - across > 0);
     }
 
+    /// Points all over, so far from one another that the legend would stand on two or three of them.
+    void a_legend_stands_on_no_point() {
+        Figure figure = sample_scatter(3, false);
+        for (std::size_t s = 0; s < figure.series.size(); ++s) {
+            Series& series = figure.series[s];
+            series.x.clear(), series.y.clear(), series.labels.clear();
+            for (int i = 0; i < 63; ++i)
+                if (i % 3 == static_cast<int>(s)) series.x.push_back(i % 9), series.y.push_back(i / 9);
+        }
+        auto view = shown(figure, {640, 400});
+        const FigurePlot* plot = view->plot();
+        for (const Series& series : figure.series)
+            for (std::size_t i = 0; i < series.x.size(); ++i) {
+                const QPointF place(plot->xAxis->coordToPixel(series.x[i]), plot->yAxis->coordToPixel(series.y[i]));
+                QVERIFY2(plot->seriesLabelAt(place) < 0, qPrintable(QString("point %1, %2").arg(series.x[i]).arg(series.y[i])));
+            }
+        int named = 0;
+        for (int y = 0; y < plot->height(); ++y)
+            for (int x = 0; x < plot->width(); x += 4)
+                named += plot->seriesLabelAt({static_cast<double>(x), static_cast<double>(y)}) == 2;
+        QVERIFY(named > 0);
+    }
+
+    /// The names of the figure before were turned already, those of this one are not cut yet: they took all of the height.
+    void the_title_of_an_axis_is_whole_when_the_figure_is_set_again() {
+        Figure figure = sample_heat_map(12, 12);
+        figure.y.label = "block and expert";
+        for (std::string& column : figure.heat_map.columns) column = "a task with a very long name that goes on and on and on and on and on, " + column;
+        auto view = shown(figure, {510, 320});
+        view->setFigure(figure);
+        view->plot()->replot(QCustomPlot::rpImmediateRefresh);
+        QCOMPARE(view->plot()->yAxis->label().simplified(), QStringLiteral("block and expert"));
+    }
+
     void a_logarithmic_axis_has_round_places_at_any_zoom() {
         auto view = shown(sample_log_axes());
         for (int i = 0; i < 12; ++i) {
