@@ -229,6 +229,15 @@ class TestExperts : public QObject {
         QVERIFY(on.ready());  // asked again of the other
         QCOMPARE(strip->tokens().by, QStringLiteral("instruction"));
         QVERIFY(strip->tokens().blocks.front().probabilities.empty());
+        text->setText(QStringLiteral("cat ").repeated(20000));
+        QCOMPARE(text->text().size(), qsizetype{80000});
+        QTest::keyClick(text, Qt::Key_Return);
+        QVERIFY(on.ready());
+        const QString said = on.find<QLabel>("expertsTextStatus")->text();
+        QVERIFY2(said.startsWith(QStringLiteral("the first 32 of 200")), qPrintable(said));
+        text->clear();
+        QTest::keyClick(text, Qt::Key_Return);
+        QVERIFY(strip->tokens().pieces.isEmpty());  // they were of another text
         on.choose("expertsView", 3);
         QVERIFY(on.find<FigureView>("experts:mote_moved")->hasValues());
         QVERIFY(on.find<FigureView>("experts:mote_between")->hasValues());

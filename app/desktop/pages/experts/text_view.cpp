@@ -84,7 +84,9 @@ void ExpertTextView::take(const Json& answer) {
     const QString how = tokens.by == QStringLiteral("token")     ? tr("a router picks the expert of every token")
                         : tokens.by == QStringLiteral("nothing") ? tr("no expert: all texts go through the same weights")
                                                                  : tr("the instruction picks one expert for the whole text");
-    const QString count = tokens.pieces.size() == 1 ? tr("1 token") : tr("%1 tokens").arg(tokens.pieces.size());
+    QString count = tokens.pieces.size() == 1 ? tr("1 token") : tr("%1 tokens").arg(tokens.pieces.size());
+    if (tokens.numTokens > tokens.pieces.size())
+        count = tr("the first %1 of %2 tokens, which are all that the model reads").arg(tokens.pieces.size()).arg(tokens.numTokens);
     setStatus(tr("%1, instruction \"%2\": %3").arg(count, tokens.instruction, how));
 }
 

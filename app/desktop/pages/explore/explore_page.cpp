@@ -30,6 +30,7 @@ const PageRegistration registration{
     {QStringLiteral("explore"), QStringLiteral("Explore"), 10, true, [](Workspace& workspace) { return new ExplorePage(workspace); }}};
 
 constexpr int pause_ms = 400, neighbours_shown = 20, map_neighbours = 10;
+constexpr int most_characters = 1'000'000;  // a field's own limit is 32,767: more that is pasted would be cut without a word
 constexpr int narrowest = 140;  // of what takes the rest of a row
 constexpr std::size_t most_columns = 6, most_runs_at_first = 4;
 
@@ -152,6 +153,7 @@ QWidget* ExplorePage::makeBar() {
     m_text->setAccessibleName(tr("Text to search for"));
     m_text->setPlaceholderText(tr("type a text to find what is nearest to it"));
     m_text->setClearButtonEnabled(true);
+    m_text->setMaxLength(most_characters);
     layout->addWidget(m_set);
     layout->addWidget(m_runs);
     layout->addWidget(m_tasks);
