@@ -186,6 +186,9 @@ class TestResults : public QObject {
         QCOMPARE(count("resultError"), 1);
         const QString error = m_page->findChild<QLabel*>(QStringLiteral("resultError"))->text();
         QVERIFY2(error.contains(QStringLiteral("2 x and 3 y")), qPrintable(error));
+        QSet<QString> spoken;
+        for (const FigureView* view : m_page->findChildren<FigureView*>(QStringLiteral("resultFigure"))) spoken << view->accessibleName();
+        QCOMPARE(spoken.size(), qsizetype{2});  // each is of its run
         for (const FigureView* view : m_page->findChildren<FigureView*>()) {
             QVERIFY(view->hasValues());
             QCOMPARE(view->grabData().size(), 2);
