@@ -122,6 +122,23 @@ class TestFigureKinds : public QObject {
         QVERIFY2(columns.size() >= whole + 20, qPrintable(QString("%1 of %2 px").arg(columns.size()).arg(whole + 20)));  // 20: the swatch
     }
 
+    void means_that_differ_are_not_written_alike() {
+        Figure figure = sample_densities(2);
+        figure.series[0].mean = 0.84121;
+        for (const auto& [second, value] : {std::pair(0.91, "0.84"), std::pair(0.84384, "0.841"), std::pair(0.84124, "0.8412")}) {
+            figure.series[1].mean = second;
+            auto view = shown(figure, {640, 400});
+            QSet<int> columns;
+            for (int y = 0; y < view->plot()->height(); ++y)
+                for (int x = 0; x < view->plot()->width(); ++x)
+                    if (view->plot()->seriesLabelAt({static_cast<double>(x), static_cast<double>(y)}) == 0) columns << x;
+            const QString text = QString::fromStdString(figure.series[0].name) + QLatin1Char(' ') + QLatin1String(value);
+            const double wanted = QFontMetricsF(view->plot()->plotStyle().font).horizontalAdvance(text) + 8;  // 8: beside the text
+            QVERIFY2(std::abs(static_cast<double>(columns.size()) - wanted) <= 3,
+                     qPrintable(QString("%1: %2, not %3 px").arg(value).arg(columns.size()).arg(wanted)));
+        }
+    }
+
     void many_names_over_a_narrow_plot_leave_it_most_of_its_room() {
         auto view = shown(sample_lines(6), {230, 200});
         const QRect area = view->plot()->axisRect()->rect();
