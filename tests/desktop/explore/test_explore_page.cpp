@@ -12,6 +12,7 @@
 #include <set>
 
 #include "desktop/support/sample_project.h"
+#include "desktop/support/save_dialog.h"
 #include "pages/explore/explore_page.h"
 #include "pages/explore/map_view.h"
 #include "pages/explore/neighbour_table.h"
@@ -96,6 +97,30 @@ class TestExplorePage : public QObject {
             if (const Neighbour* hit = on.table()->hit(on.table()->index(row, 1)); hit->isRelevant) relevant.insert(hit->document % 6);
         QCOMPARE(relevant, std::set<int>{0});
         QVERIFY(on.find<QPlainTextEdit>("exploreNeighboursText")->toPlainText().contains(QStringLiteral("<b>")));
+    }
+
+    void what_is_shown_leaves_as_a_table() {
+        Opened on(project_);
+        QVERIFY(on.opened);
+        auto* menu = on.find<QMenu>("exploreExportMenu");
+        const auto exported = [&](const char* name) {
+            const fs::path file = folder_.path() / name;
+            Q_EMIT menu->aboutToShow();
+            answer_save_dialog(QString::fromStdString(file.string()));
+            return trigger_in(menu, QStringLiteral("exportTable_csv")) ? QString::fromStdString(read_file(file)) : QString();
+        };
+        const QStringList lines = exported("hits.csv").split(QLatin1Char('\n'), Qt::SkipEmptyParts);
+        QCOMPARE(lines.size(), 1 + 2 * 20);  // two runs
+        QCOMPARE(lines.first(), QStringLiteral("run,task,rank,similarity,rank in the first column,relevant,document,text"));
+        QVERIFY2(lines[1].startsWith(QStringLiteral("start,retrieval,1,")) && lines[21].startsWith(QStringLiteral("IC,retrieval,1,")),
+                 qPrintable(lines[1] + QLatin1Char('\n') + lines[21]));
+        QVERIFY(on.choose("exploreView", 1));
+        QVERIFY(on.map(0)->numPoints() == 30);
+        Q_EMIT menu->aboutToShow();
+        QStringList titles;
+        for (const QAction* action : menu->actions()) titles << action->text();
+        QVERIFY2(titles.contains(QStringLiteral("Points of the maps")) && titles.contains(QStringLiteral("Maps as PNG…")),
+                 qPrintable(titles.join(QLatin1Char('\n'))));
     }
 
     void changes_of_rank_are_against_the_first_column() {

@@ -1,5 +1,6 @@
 #include "pages/explore/explore_page.h"
 
+#include <QBuffer>
 #include <QComboBox>
 #include <QJsonArray>
 #include <QJsonObject>
@@ -16,11 +17,14 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "figure/table_export.h"
 #include "pages/explore/map_view.h"
 #include "pages/explore/neighbour_table.h"
+#include "project/runs_snapshot.h"
 #include "widgets/as_written.h"
 #include "widgets/flow_layout.h"
 #include "widgets/labels.h"
+#include "widgets/save_file.h"
 #include "widgets/texts.h"
 
 namespace faceter::desktop {
@@ -88,6 +92,7 @@ ExplorePage::ExplorePage(Workspace& workspace)
       m_status(new ElidedLabel),
       m_progress(new QProgressBar),
       m_cancel(new QPushButton(tr("Cancel"))),
+      m_export(new QPushButton(tr("Export"))),
       m_error(new ErrorBar),
       m_stack(new QStackedWidget),
       m_loading(new QWidget),
@@ -135,6 +140,12 @@ QWidget* ExplorePage::makeHead() {
     m_viewChoice->setAccessibleName(tr("View"));
     m_viewChoice->addItems({tr("Neighbours"), tr("Map")});
     layout->addWidget(m_viewChoice);
+    auto* menu = new QMenu(this);
+    menu->setObjectName(QStringLiteral("exploreExportMenu"));
+    m_export->setObjectName(QStringLiteral("exploreExport"));
+    m_export->setMenu(menu);
+    layout->addWidget(m_export);
+    connect(menu, &QMenu::aboutToShow, this, [this, menu] { fillExports(menu); });
     connect(m_viewChoice, &QComboBox::currentIndexChanged, this, &ExplorePage::showView);
     connect(m_cancel, &QPushButton::clicked, this, [this] {
         for (WorkerQuery* query : {m_corpusQuery, m_neighbourQuery, m_mapQuery}) query->stop();
@@ -142,6 +153,26 @@ QWidget* ExplorePage::makeHead() {
         showBusy();
     });
     return head;
+}
+
+void ExplorePage::fillExports(QMenu* menu) {
+    menu->clear();
+    const bool map = view() == View::map;
+    const Table neighbours = (map ? m_mapTable : m_table)->model()->table(), points = map ? m_map->table() : Table();
+    for (const Table& table : {neighbours, points})
+        if (!table.rows.empty())
+            addTableExports(menu->addMenu(qs(table.caption)), this, qs(table.name),
+                            [table](TableFormat format) { return QByteArray::fromStdString(export_table(table, format)); });
+    if (!points.rows.empty())
+        menu->addAction(tr("Maps as PNG…"), this, [this] {
+            askAndSave(this, QStringLiteral("map.png"), [this] {
+                QBuffer picture;
+                picture.open(QIODevice::WriteOnly);
+                m_map->grab().save(&picture, "PNG");
+                return picture.data();
+            });
+        });
+    if (menu->isEmpty()) menu->addAction(tr("Nothing to export in this view"))->setEnabled(false);
 }
 
 QWidget* ExplorePage::makeBar() {
@@ -290,7 +321,7 @@ void ExplorePage::clear() {
     m_lastQuestion = nullptr;
     m_error->setMessage({});
     m_bar->hide();
-    m_viewChoice->hide();
+    for (QWidget* widget : std::initializer_list<QWidget*>{m_viewChoice, m_export}) widget->hide();
     m_stack->setCurrentWidget(m_loading);
     showBusy();
 }
@@ -312,7 +343,7 @@ void ExplorePage::take(const ExploreDataPtr& data) {
     m_map->setCorpus(m_data, nullptr, {}, {});
     if (m_data->empty()) return showEmpty();
     m_bar->show();
-    m_viewChoice->show();
+    for (QWidget* widget : std::initializer_list<QWidget*>{m_viewChoice, m_export}) widget->show();
     if (!before.isEmpty()) m_wantedSet = before;
     fillSets();
     chooseSet();
@@ -499,7 +530,7 @@ void ExplorePage::showView() {
 
 void ExplorePage::showEmpty() {
     m_bar->hide();
-    m_viewChoice->hide();
+    for (QWidget* widget : std::initializer_list<QWidget*>{m_viewChoice, m_export}) widget->hide();
     m_empty->setText(
         tr("No shown run has a model to ask"),
         tr("The texts of a data set, the nearest documents to any text under each run and task, and a map of them would be here. "

@@ -9,6 +9,7 @@
 class QComboBox;
 class QLineEdit;
 class QListView;
+class QMenu;
 class QProgressBar;
 class QPushButton;
 class QSortFilterProxyModel;
@@ -39,6 +40,7 @@ class ExplorePage : public Page {
 
   private:
     QWidget* makeHead();
+    void fillExports(QMenu* menu);
     QWidget* makeBar();
     QWidget* makeNeighbours();
     QWidget* makeMap();
@@ -81,6 +83,7 @@ class ExplorePage : public Page {
     ElidedLabel* m_status;
     QProgressBar* m_progress;
     QPushButton* m_cancel;
+    QPushButton* m_export;
     ErrorBar* m_error;
     QStackedWidget* m_stack;
     QWidget* m_loading;
