@@ -294,6 +294,15 @@ class TestFigureKinds : public QObject {
         QCOMPARE(view->plot()->yAxis->label().simplified(), QStringLiteral("block and expert"));
     }
 
+    void the_number_over_a_bar_of_a_hundred_per_cent_has_its_room() {
+        Figure figure = sample_bars(1);
+        figure.y.min = 0, figure.y.max = 100;
+        for (double& y : figure.series[0].y) y = 40;
+        QCOMPARE(shown(figure)->yRange().upper, 100.0);
+        figure.series[0].y.front() = 100;
+        QVERIFY(shown(figure)->yRange().upper >= 105);
+    }
+
     void a_logarithmic_axis_has_round_places_at_any_zoom() {
         auto view = shown(sample_log_axes());
         for (int i = 0; i < 12; ++i) {
