@@ -123,6 +123,20 @@ class TestExplorePage : public QObject {
                  qPrintable(titles.join(QLatin1Char('\n'))));
     }
 
+    void columns_beyond_those_that_have_room_are_counted() {
+        TemporaryDirectory folder;
+        const std::string problem = make_explored_project(
+            folder.path(), "  A: {method: instruction}\n  B: {method: instruction}\n  C: {method: instruction}\n");
+        QVERIFY2(problem.empty(), problem.c_str());
+        Opened on(folder.path() / "project");
+        QVERIFY(on.opened);
+        for (QAction* action : on.find<QToolButton>("exploreTasks")->menu()->actions()) action->setChecked(true);
+        QVERIFY(on.ready());
+        QCOMPARE(on.table()->columnCount(), 6);
+        const QString said = on.find<ElidedLabel>("exploreStatus")->fullText();
+        QVERIFY2(said.contains(QStringLiteral("the first 6 of 8 columns")), qPrintable(said));
+    }
+
     void changes_of_rank_are_against_the_first_column() {
         Opened on(project_);
         QVERIFY(on.opened);

@@ -317,6 +317,7 @@ void ExplorePage::clear() {
     m_data = std::make_shared<const std::vector<ExploreRun>>();
     m_corpus.reset();
     m_asked.clear();
+    m_numChosen = 0;
     m_askedMap.reset();
     m_lastQuestion = nullptr;
     m_error->setMessage({});
@@ -339,6 +340,7 @@ void ExplorePage::take(const ExploreDataPtr& data) {
     m_mapTable->setLists(nullptr, nullptr, {});
     m_data = data;
     m_asked.clear();
+    m_numChosen = 0;
     m_askedMap.reset();
     m_map->setCorpus(m_data, nullptr, {}, {});
     if (m_data->empty()) return showEmpty();
@@ -404,8 +406,7 @@ std::vector<ExploreColumn> ExplorePage::chosenColumns() const {
     const QStringList runs = chosenOf(m_runs), tasks = chosenOf(m_tasks);
     std::vector<ExploreColumn> columns;
     for (const ExploreColumn& column : allColumns())
-        if (runs.contains(qs(column.run->request.label)) && (column.task.empty() || tasks.contains(qs(column.task))) &&
-            columns.size() < most_columns)
+        if (runs.contains(qs(column.run->request.label)) && (column.task.empty() || tasks.contains(qs(column.task))))
             columns.push_back(column);
     return columns;
 }
@@ -471,6 +472,8 @@ void ExplorePage::askNeighbours(const Json& query) {
     if (!m_corpus) return;
     const bool map = view() == View::map;
     m_asked = map ? m_map->wanted() : chosenColumns();
+    m_numChosen = m_asked.size();
+    m_asked.resize(std::min(m_asked.size(), most_columns));
     m_cancelled = false;
     if (m_asked.empty()) {
         m_table->setLists(nullptr, nullptr, {});
@@ -557,6 +560,8 @@ void ExplorePage::showBusy() {
     else if (m_corpus)
         text = tr("%1 documents").arg(countText(m_corpus->documents.size()));
     if (m_corpus && !m_corpus->part.isEmpty()) text += tr(" of %1").arg(m_corpus->part);
+    if (m_corpus && m_numChosen > m_asked.size())
+        text += tr(" · the first %1 of %2 columns: choose fewer runs or tasks").arg(m_asked.size()).arg(m_numChosen);
     m_status->setFullText(text);
 }
 

@@ -102,6 +102,7 @@ class ExplorePage : public Page {
     ExploreDataPtr m_data;
     ExploredCorpusPtr m_corpus;
     std::vector<ExploreColumn> m_asked;  ///< of what the worker is asked, or was last
+    std::size_t m_numChosen = 0;         ///< which may be more than can stand beside one another
     std::optional<ExploreColumn> m_askedMap;
     Json m_lastQuestion;
     QString m_wantedSet;
