@@ -123,6 +123,26 @@ class TestExplorePage : public QObject {
                  qPrintable(titles.join(QLatin1Char('\n'))));
     }
 
+    void of_a_model_that_was_scored_on_nothing_it_is_said_that_data_are_missing() {
+        TemporaryDirectory folder;
+        write_attempt(sample_run(folder.path(), 1), 1, 3, "finished");
+        Workspace workspace;
+        QVERIFY(open_and_wait(workspace, folder.path()));
+        ExplorePage page(workspace);
+        page.resize(900, 600);
+        page.show();
+        const auto said = [&page] {
+            QStringList texts;
+            for (const QLabel* label : page.findChild<EmptyState*>()->findChildren<QLabel*>()) texts << label->text();
+            return texts.join(QLatin1Char('\n'));
+        };
+        QTRY_VERIFY2_WITH_TIMEOUT(page.isReady() && said().contains(QStringLiteral("was scored on a data set")), qPrintable(said()),
+                                  patience_ms);
+        workspace.showOnly({});
+        QTRY_VERIFY2_WITH_TIMEOUT(page.isReady() && said().contains(QStringLiteral("has a model to ask")), qPrintable(said()),
+                                  patience_ms);
+    }
+
     void columns_beyond_those_that_have_room_are_counted() {
         TemporaryDirectory folder;
         const std::string problem = make_explored_project(

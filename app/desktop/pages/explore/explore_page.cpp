@@ -294,16 +294,21 @@ bool ExplorePage::isReady() const {
     return !m_query->isBusy() && !m_corpusQuery->isBusy() && !m_neighbourQuery->isBusy() && !m_mapQuery->isBusy() && !m_pause.isActive();
 }
 
-std::function<ExploreDataPtr(Store&)> ExplorePage::question() const {
+/// Of each shown group the first run that has a model.
+std::vector<ExploreRequest> ExplorePage::requests() const {
     const RunsSnapshotPtr hold = workspace().runs();
-    std::vector<ExploreRequest> requests;
+    std::vector<ExploreRequest> all;
     for (const RunGroupRef& group : workspace().shownGroups())
         for (const RunRow* run : group.runs)
             if (run->state.phase == RunPhase::done && !run->info.is_imported()) {
-                requests.push_back({run->info.id, group.label.toStdString(), group.colour});
+                all.push_back({run->info.id, group.label.toStdString(), group.colour});
                 break;
             }
-    return [requests, folder = workspace().session()->folder()](Store& store) { return loadExplore(store, folder, requests); };
+    return all;
+}
+
+std::function<ExploreDataPtr(Store&)> ExplorePage::question() const {
+    return [all = requests(), folder = workspace().session()->folder()](Store& store) { return loadExplore(store, folder, all); };
 }
 
 /// Another project's texts must not stand under this one's name.
@@ -534,10 +539,13 @@ void ExplorePage::showView() {
 void ExplorePage::showEmpty() {
     m_bar->hide();
     for (QWidget* widget : std::initializer_list<QWidget*>{m_viewChoice, m_export}) widget->hide();
-    m_empty->setText(
-        tr("No shown run has a model to ask"),
-        tr("The texts of a data set, the nearest documents to any text under each run and task, and a map of them would be here. "
-           "Tick runs that are done in the navigator."));
+    const QString here =
+        tr("The texts of a data set, the nearest documents to any text under each run and task, and a map of them would be here.");
+    if (requests().empty())
+        m_empty->setText(tr("No shown run has a model to ask"), here + QLatin1Char(' ') + tr("Tick runs that are done in the navigator."));
+    else
+        m_empty->setText(tr("No shown run was scored on a data set"),
+                         here + QLatin1Char(' ') + tr("Give the experiment an evaluation, or tick other runs in the navigator."));
     m_stack->setCurrentWidget(m_empty);
 }
 

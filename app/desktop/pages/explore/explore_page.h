@@ -46,6 +46,7 @@ class ExplorePage : public Page {
     QWidget* makeMap();
     void connectQueries();
     void connectWorker(WorkerQuery* query, std::function<void(const Json&)> take);
+    std::vector<ExploreRequest> requests() const;
     std::function<ExploreDataPtr(Store&)> question() const;
     void clear();
     void take(const ExploreDataPtr& data);
