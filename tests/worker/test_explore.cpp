@@ -213,6 +213,23 @@ class TestExplore : public QObject {
         }
     }
 
+    void a_model_that_is_gone_costs_its_own_column() {
+        const TemporaryDirectory folder;
+        const fs::path gone = folder.path() / fs::path(trained_).filename();
+        fs::copy(trained_, gone, fs::copy_options::recursive);
+        for (const char* models : {"model", "checkpoints"}) fs::remove_all(gone / models);
+        Session session;
+        const Json asked = {{"run", trained_}, {"set", "animals"}, {"query", {{"text", "a cat"}}}};
+        Json two = asked, one = asked;
+        two["columns"] = Json::array({column(gone.string(), "retrieval"), column(trained_, "retrieval")});
+        one["columns"] = Json::array({column(gone.string(), "retrieval")});
+        const Json answer = session.ask("neighbours", two);
+        QVERIFY2(answer.contains("result"), answer.dump().c_str());
+        QVERIFY(answer["result"]["columns"][0].contains("error"));
+        QCOMPARE(answer["result"]["columns"][1]["hits"][0][2].get<int>(), 1);
+        QVERIFY(session.ask("neighbours", one).contains("error"));
+    }
+
     void texts_of_scores_come_in_the_order_of_the_scores() {
         Session session;
         const Json animals = session.ask("example_texts", {{"run", trained_}, {"set", "animals"}})["result"];

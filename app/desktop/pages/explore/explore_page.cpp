@@ -494,7 +494,9 @@ void ExplorePage::askNeighbours(const Json& query) {
 }
 
 void ExplorePage::takeNeighbours(const Json& answer) {
-    std::vector<NeighbourList> lists = neighbourLists(answer, m_asked);
+    QStringList problems;
+    std::vector<NeighbourList> lists = neighbourLists(answer, m_asked, problems);
+    m_error->setMessage(problems.join(QLatin1Char('\n')));
     if (view() == View::map) {
         if (m_lastQuestion.contains("document")) m_map->choose(m_lastQuestion["document"].get<int>());
         m_map->setNeighbours(lists);
