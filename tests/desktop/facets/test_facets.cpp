@@ -166,6 +166,20 @@ class TestFacets : public QObject {
         QVERIFY2(note->text().contains(QStringLiteral("lr=1e-05,bs=32: each")), qPrintable(note->text()));
         QCOMPARE(note->toolTip(), whole.toHtmlEscaped());
     }
+    void a_seed_that_was_run_twice_counts_once() {
+        open();
+        const std::string once = similarity_json(m_page->picture().comparisons.at(0)).dump();
+        open([](const fs::path& project) {
+            make_facets_project(project);
+            const RunDirectory again = sample_run(project, 1);  // EM with seed 1
+            write_attempt(again, 1, 5, "failed");
+            again.write_result("inter_task_similarity", facets_json(0.5));
+        });
+        QCOMPARE(similarity_json(m_page->picture().comparisons.at(0)).dump(), once);
+        int told = 0;
+        for (const std::string& note : m_page->picture().notes) told += note.find("with the same seed and is left out") != note.npos;
+        QCOMPARE(told, 1);
+    }
     void another_test_changes_stars_corners_and_words() {
         open();
         const SimilarityComparison core = expected("Mix", "EM");
