@@ -287,7 +287,8 @@ class TestFigureKinds : public QObject {
     void the_title_of_an_axis_is_whole_when_the_figure_is_set_again() {
         Figure figure = sample_heat_map(12, 12);
         figure.y.label = "block and expert";
-        for (std::string& column : figure.heat_map.columns) column = "a task with a very long name that goes on and on and on and on and on, " + column;
+        const std::string name = "a task with a very long name that goes on and on and on and on and on, ";
+        for (std::string& column : figure.heat_map.columns) column = name + column;
         auto view = shown(figure, {510, 320});
         view->setFigure(figure);
         view->plot()->replot(QCustomPlot::rpImmediateRefresh);

@@ -116,7 +116,8 @@ class TestKeyboard : public QObject {
     /// Of the views that were not chosen, too: what can be chosen, typed or pressed there has a name of its own, whatever its value.
     void what_a_hidden_view_has_is_named_as_well_data() {
         QTest::addColumn<QString>("page");
-        for (const char* page : {"facets", "experts", "router", "curriculum", "results", "explore", "data"}) QTest::addRow("%s", page) << page;
+        for (const char* page : {"facets", "experts", "router", "curriculum", "results", "explore", "data"})
+            QTest::addRow("%s", page) << QString::fromLatin1(page);
     }
     void what_a_hidden_view_has_is_named_as_well() {
         QFETCH(QString, page);

@@ -38,7 +38,8 @@ std::vector<FacetRequest> requestsOf(const Workspace& workspace) {
     std::vector<FacetRequest> requests;
     const RunsSnapshotPtr snapshot = workspace.runs();
     for (const RunGroupRef& group : workspace.shownGroups()) {
-        FacetRequest request{group.key.toStdString(), group.label.toStdString(), group.colour, group.runs.front()->info.is_baseline(), {}, {}};
+        const bool isStart = group.runs.front()->info.is_baseline();
+        FacetRequest request{group.key.toStdString(), group.label.toStdString(), group.colour, isStart, {}, {}};
         for (const bool done : {true, false})
             for (const RunRow* run : group.runs) {
                 if ((run->state.phase == RunPhase::done) != done) continue;
