@@ -69,11 +69,29 @@ std::string report_as(const Report& report, const fs::path& output) {
     return out;
 }
 
+/// Runs of the project that a report on all of it has nothing of: they are named, for "all" would be taken at its word.
+std::vector<std::string> without_results(Store& store) {
+    constexpr std::size_t most_named = 10;
+    std::vector<std::string> notes;
+    std::size_t more = 0;
+    for (const RunRow& row : store.runs()) {
+        if (row.archived || row.info.smoke || row.num_scores > 0) continue;
+        if (notes.size() < most_named)
+            notes.push_back(fmt::format("{} has no results yet ({})", row.info.shown_name(), run_phase_name(row.state.phase)));
+        else
+            ++more;
+    }
+    if (more > 0) notes.push_back(fmt::format("{} further runs have no results yet", more));
+    return notes;
+}
+
 int report(const ReportOptions& options) {
     const Project project = open_project(options.project);
     check_outputs(options);
     Store store(project.folder());
     MadeComparison compared = make_comparison(project, store, options, "report");
+    if (options.run_names.empty() && options.where.empty())
+        for (std::string& note : without_results(store)) compared.comparison.notes.push_back(std::move(note));
     auto tests = similarity_tests(project, compared.comparison);
     const std::string title = options.title.empty() ? "Report on " + project.folder().filename().string() : options.title;
     Report made = gather_report(project, store, compared.rows, std::move(compared.comparison), std::move(compared.view), title);

@@ -10,6 +10,8 @@
 #include <QtGui/QTextDocument>
 #include <QtGui/QTextObjectInterface>
 #include <QtGui/QTextTable>
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <optional>
 
@@ -111,7 +113,7 @@ void rule_tables(QTextFrame* frame) {
             format.setBorderBrush(QColor(0xc4, 0xc9, 0xd0));
             format.setBorderCollapse(true);
             format.setCellPadding(3);
-            format.setHeaderRowCount(1);
+            format.setHeaderRowCount(std::max(1, format.headerRowCount()));  // a row of groups above the names, too
             table->setFormat(format);
             keep_short_cells_whole(*table);
         }
@@ -119,7 +121,19 @@ void rule_tables(QTextFrame* frame) {
     }
 }
 
-void draw_pages(QTextDocument& page, QPdfWriter& writer, const QSizeF& paper) {
+/// Where the widest table ends.
+double widest_table(const QTextDocument& page, const QTextFrame* frame) {
+    double right = 0;
+    for (const QTextFrame* child : frame->childFrames()) {
+        if (qobject_cast<const QTextTable*>(child))
+            right = std::max(right, page.documentLayout()->frameBoundingRect(const_cast<QTextFrame*>(child)).right());
+        right = std::max(right, widest_table(page, child));
+    }
+    return right;
+}
+
+/// `scale`: of the text, on pages that are so much larger.
+void draw_pages(QTextDocument& page, QPdfWriter& writer, const QSizeF& paper, double scale) {
     QPainter painter(&writer);
     painter.scale(writer.resolution() / pixels_per_inch, writer.resolution() / pixels_per_inch);
     const int count = page.pageCount();
@@ -127,6 +141,7 @@ void draw_pages(QTextDocument& page, QPdfWriter& writer, const QSizeF& paper) {
         if (i > 0) writer.newPage();
         const QRectF part(0, i * page.pageSize().height(), page.pageSize().width(), page.pageSize().height());
         painter.save();
+        painter.scale(scale, scale);
         painter.translate(0, -part.top());
         QAbstractTextDocumentLayout::PaintContext context;
         context.clip = part;
@@ -188,8 +203,11 @@ int write_pdf(const QString& in, const QString& out, const QString& title) {
         changes.endEditBlock();
         set_figures_side_by_side(page, page.pageSize().width());
     }
+    // No column is cut off: where a table is wider than the paper, all is set smaller.
+    const double wide = std::ceil(widest_table(page, page.rootFrame())), scale = std::min(1.0, paper.width() / std::max(1.0, wide));
+    if (scale < 1) page.setPageSize(page.pageSize() / scale);
     keep_tables_whole(page);
-    draw_pages(page, writer, paper);
+    draw_pages(page, writer, paper, scale);
     if (!target.commit()) return fail(out + QStringLiteral(": cannot be written: ") + target.errorString());
     return 0;
 }

@@ -34,6 +34,7 @@ int serve() {
                           {"embed", with_data(embed)},
                           {"example_texts", with_data(example_texts)},
                           {"batch_examples", with_data(batch_examples)},
+                          {"planned_order", with_data(planned_order)},
                           {"data_set", with_data(data_set)},
                           {"data_examples", with_data(data_examples)},
                           {"data_lengths", with_data(data_lengths)},

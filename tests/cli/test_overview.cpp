@@ -11,10 +11,10 @@ using namespace faceter::testing;
 /// `faceter` alone, in a folder.
 class TestOverview : public QObject {
     Q_OBJECT
-    static Outcome alone_in(const fs::path& folder) {
+    static Outcome alone_in(const fs::path& folder, const QStringList& words = {}) {
         QProcess process;
         process.setWorkingDirectory(QString::fromStdString(folder.string()));
-        process.start(QStringLiteral(FACETER_BINARY_DIR "/bin/faceter"), QStringList());
+        process.start(QStringLiteral(FACETER_BINARY_DIR "/bin/faceter"), words);
         process.waitForFinished(hang_ms);
         return {process.exitCode(), process.readAllStandardOutput().toStdString(), process.readAllStandardError().toStdString()};
     }
@@ -71,6 +71,16 @@ class TestOverview : public QObject {
         HAS(outcome.out, "1 done, 1 failed");
         HAS(outcome.out, "faceter resume " + failed.info().name);
         HAS(outcome.out, "faceter compare");
+    }
+    void a_report_on_all_of_a_project_names_the_runs_that_it_has_nothing_of() {
+        const TemporaryDirectory folder;
+        const RunDirectory done = sample_run(folder.path(), 1), waiting = sample_run(folder.path(), 2);
+        write_attempt(done, 1, 3, "finished");
+        write_results(done, 1.0);
+        QCOMPARE(alone_in(folder.path(), {"report", "--output", "r.html"}).code, 0);
+        HAS(read_file(folder.path() / "r.html"), waiting.info().shown_name() + " has no results yet");
+        QCOMPARE(alone_in(folder.path(), {"report", QString::fromStdString(done.info().id), "--output", "one.html"}).code, 0);
+        QVERIFY(read_file(folder.path() / "one.html").find("has no results yet") == std::string::npos);
     }
 };
 

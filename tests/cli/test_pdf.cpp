@@ -101,6 +101,30 @@ class TestPdf : public QObject {
         }
         QCOMPARE(whole, 60);
     }
+    void every_page_of_a_long_table_has_all_lines_of_its_head() {
+        if (QStandardPaths::findExecutable("pdftotext").isEmpty()) QSKIP("pdftotext is not installed here (poppler-utils)");
+        std::string table =
+            "<table><thead><tr><th></th><th colspan=\"2\">groups</th></tr><tr><th>run</th><th>low</th><th>high</th></tr></thead>";
+        for (int i = 0; i < 120; ++i) table += fmt::format("<tr><td>run {}</td><td>{}</td><td>{}</td></tr>", i, i, 2 * i);
+        write_file_atomic(folder_.path() / "head.pdf", pdf_of(table + "</table>"));
+        QProcess text;
+        text.start("pdftotext", {"-layout", QString::fromStdString((folder_.path() / "head.pdf").string()), "-"});
+        QVERIFY(text.waitForFinished(60'000));
+        const QStringList pages = QString::fromUtf8(text.readAllStandardOutput()).split(QChar(0x0c), Qt::SkipEmptyParts);
+        QVERIFY(pages.size() > 2);
+        for (const QString& page : pages) QVERIFY2(page.contains("groups") && page.contains("high"), qPrintable(page));
+    }
+    void a_table_wider_than_the_paper_has_all_its_columns() {
+        if (QStandardPaths::findExecutable("pdftotext").isEmpty()) QSKIP("pdftotext is not installed here (poppler-utils)");
+        std::string row;
+        for (int i = 10; i < 50; ++i) row += fmt::format("<td>column{}</td>", i);
+        write_file_atomic(folder_.path() / "wide.pdf", pdf_of("<table><tr>" + row + "</tr><tr>" + row + "</tr></table>"));
+        QProcess text;
+        text.start("pdftotext", {"-layout", QString::fromStdString((folder_.path() / "wide.pdf").string()), "-"});
+        QVERIFY(text.waitForFinished(60'000));
+        const QString said = QString::fromUtf8(text.readAllStandardOutput());
+        for (int i = 10; i < 50; ++i) QVERIFY2(said.count(QStringLiteral("column%1").arg(i)) == 2, qPrintable(QString::number(i)));
+    }
     void what_a_browser_folds_away_is_left_out() {
         std::string settings = "<h2>All settings</h2>\n";
         for (int run = 0; run < 5; ++run)

@@ -194,6 +194,42 @@ class TestExplore : public QObject {
         QVERIFY(session.ask("batch_examples", {{"run", start_}, {"step", 1}}).contains("error"));
     }
 
+    void the_order_that_a_run_would_meet_its_tasks_in_is_drawn_before_it_begins() {
+        Session session;
+        const Json order = session.ask("planned_order", {{"run", trained_}});
+        QVERIFY2(order.contains("result"), order.dump().c_str());
+        QCOMPARE(order["result"]["steps"].dump(), std::string("[[0]]"));
+        QCOMPARE(order["result"]["tasks"][0].get<std::string>(), std::string("retrieval"));
+        QVERIFY(session.ask("planned_order", {{"run", start_}}).contains("error"));
+    }
+
+    void of_a_text_that_the_model_does_not_read_whole_the_number_of_tokens_is_told() {
+        Session session;
+        std::string words;
+        for (int i = 0; i < 100; ++i) words += "cat ";
+        for (const auto& [text, whole] : {std::pair{words, false}, std::pair{std::string("cat"), true}}) {
+            const Json seen = session.ask("token_experts", {{"model", trained_}, {"task", "retrieval.query"}, {"text", text}})["result"];
+            QCOMPARE(seen["num_tokens"].get<std::size_t>() == seen["pieces"].size(), whole);
+        }
+    }
+
+    void a_model_that_is_gone_costs_its_own_column() {
+        const TemporaryDirectory folder;
+        const fs::path gone = folder.path() / fs::path(trained_).filename();
+        fs::copy(trained_, gone, fs::copy_options::recursive);
+        for (const char* models : {"model", "checkpoints"}) fs::remove_all(gone / models);
+        Session session;
+        const Json asked = {{"run", trained_}, {"set", "animals"}, {"query", {{"text", "a cat"}}}};
+        Json two = asked, one = asked;
+        two["columns"] = Json::array({column(gone.string(), "retrieval"), column(trained_, "retrieval")});
+        one["columns"] = Json::array({column(gone.string(), "retrieval")});
+        const Json answer = session.ask("neighbours", two);
+        QVERIFY2(answer.contains("result"), answer.dump().c_str());
+        QVERIFY(answer["result"]["columns"][0].contains("error"));
+        QCOMPARE(answer["result"]["columns"][1]["hits"][0][2].get<int>(), 1);
+        QVERIFY(session.ask("neighbours", one).contains("error"));
+    }
+
     void texts_of_scores_come_in_the_order_of_the_scores() {
         Session session;
         const Json animals = session.ask("example_texts", {{"run", trained_}, {"set", "animals"}})["result"];

@@ -132,6 +132,7 @@ QWidget* makeScoresWindow(const Table& table, QWidget* parent) {
     model->setTable(table);
     auto* view = new DataTable;
     view->setObjectName(QStringLiteral("scoresTable"));
+    view->setAccessibleName(window->windowTitle());
     view->setModel(model);
     view->fitColumns();
     layout->addWidget(view, 1);

@@ -148,6 +148,7 @@ QWidget* NewFromDataDialog::buildPreview() {
     m_summary->setObjectName(QStringLiteral("dataSummary"));
     m_summary->setWordWrap(true);
     m_columns->setObjectName(QStringLiteral("dataColumns"));
+    m_columns->setAccessibleName(tr("Columns of the table and what they are taken for"));
     m_columns->setModel(m_columnModel);
     column->addWidget(m_summary);
     column->addWidget(m_columns, 1);

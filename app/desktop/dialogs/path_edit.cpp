@@ -27,6 +27,7 @@ PathEdit::PathEdit(const QString& name, const QString& accessibleName, Kind kind
 void PathEdit::addButton(const QString& text, Kind kind) {
     auto* button = new QPushButton(text);
     button->setAutoDefault(false);
+    button->setAccessibleName(tr("%1: %2").arg(m_edit->accessibleName(), text));  // a dialog may have several
     layout()->addWidget(button);
     connect(button, &QPushButton::clicked, this, [this, kind] { browse(kind); });
 }

@@ -242,6 +242,7 @@ void FigurePlot::plan() {
         updateLayout();
         fitTicks(xAxis, yAxis, m_style);
         if (!m_compact) {
+            updateLayout();  // names that were turned or cut changed what a title stands beside
             fitTitle(xAxis, axisTitle(m_figure.x), m_style);
             fitTitle(yAxis, axisTitle(m_figure.y), m_style);
         }

@@ -12,8 +12,12 @@ bool Marks::fits(const QCPAxis* axis, double value) {
 }
 
 void Marks::cover(CoverGrid& grid) const {
-    for (const QPointF& p : points())
-        if (fits(p.x(), p.y())) grid.addPoint(pixel(p.x(), p.y()));
+    constexpr double radius = 4;  // of a dot
+    for (const QPointF& p : points()) {
+        if (!fits(p.x(), p.y())) continue;
+        const QPointF at = pixel(p.x(), p.y());
+        grid.addRect({at.x() - radius, at.y() - radius, 2 * radius, 2 * radius});
+    }
 }
 
 namespace {

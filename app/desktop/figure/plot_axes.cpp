@@ -303,9 +303,13 @@ QCPRange homeRange(const Figure& figure, Qt::Orientation orientation) {
     }
     Range range = horizontal ? data_range_x(figure) : data_range_y(figure);
     if (!horizontal && figure.kind == FigureKind::bars && !figure.y.log) {  // the numbers at the ends of the bars
-        const double room = 0.06 * (range.high - range.low);
-        if (!figure.y.max && range.high > 0) range.high += room;
-        if (!figure.y.min && range.low < 0) range.low -= room;
+        const double room = 0.06 * (range.high - range.low), above = range.high - room, below = range.low + room;
+        const auto reaches = [&figure](auto beyond) {  // a bar of 100 % does, whatever the axis ends at
+            return std::any_of(figure.series.begin(), figure.series.end(),
+                               [&](const Series& one) { return std::any_of(one.y.begin(), one.y.end(), beyond); });
+        };
+        if (range.high > 0 && (!figure.y.max || reaches([above](double y) { return y > above; }))) range.high += room;
+        if (range.low < 0 && (!figure.y.min || reaches([below](double y) { return y < below; }))) range.low -= room;
     }
     constexpr double largest = 1e200, smallest = 1e-200;  // beyond that QCustomPlot's ranges fail
     const bool logarithmic = horizontal ? figure.x.log && category_names(figure).empty() : figure.y.log;

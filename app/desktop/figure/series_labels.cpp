@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "figure/cover_grid.h"
 #include "figure/elided_name.h"
@@ -15,7 +16,7 @@ constexpr double swatchRoom = 20, leastRow = 16, pad = 6, widestName = 150, leas
                  wideLegend = 0.35, mostAbove = 0.4, leastAxes = 100, widestPoint = 160;
 constexpr int mostDirect = 3, mostMeanRows = 6;
 
-QString meanText(double mean) { return printedNumber(mean, std::abs(mean) < 10 ? 2 : 1); }
+QString meanText(double mean, int further) { return printedNumber(mean, (std::abs(mean) < 10 ? 2 : 1) + further); }
 
 /// What stands behind two spaces is the series' value: a gain with its interval.
 QString valueIn(const QString& text) {
@@ -69,7 +70,7 @@ QString SeriesLabels::nameOf(int series, double room) const {
     QString name = m_plot->seriesName(series);
     const auto& mean = m_plot->figure().series[static_cast<std::size_t>(series)].mean;
     if (m_form != Form::means && m_plot->figure().kind == FigureKind::densities && mean && std::isfinite(*mean))
-        name = name.left(60) + QLatin1Char(' ') + meanText(*mean);  // many densities: the legend has the means
+        name = name.left(60) + QLatin1Char(' ') + meanText(*mean, m_further);  // many densities: the legend has the means
     return shortened(metrics(), name.isEmpty() ? QStringLiteral("series %1").arg(series + 1) : name.left(300), room);
 }
 
@@ -94,8 +95,25 @@ double SeriesLabels::nameWidth() const {
 
 QSizeF SeriesLabels::legendSize() const { return {swatchRoom + nameWidth() + 2 * pad, m_plot->seriesCount() * rowHeight() + 2 * pad - 4}; }
 
+/// Decimals beyond the usual ones, so that means that differ are not written alike.
+int SeriesLabels::furtherDecimals() const {
+    constexpr int most = 2;
+    for (int further = 0; further < most; ++further) {
+        std::map<QString, double> written;
+        bool alike = false;
+        for (const Series& one : m_plot->figure().series) {
+            if (!one.mean || !std::isfinite(*one.mean)) continue;
+            const auto place = written.emplace(meanText(*one.mean, further), *one.mean);
+            alike |= !place.second && place.first->second != *one.mean;
+        }
+        if (!alike) return further;
+    }
+    return most;
+}
+
 QMargins SeriesLabels::plan() {
     m_form = form();
+    m_further = m_plot->figure().kind == FigureKind::densities ? furtherDecimals() : 0;
     m_labels.clear();
     if (m_form == Form::lineEnds) return {0, 0, static_cast<int>(nameWidth()) + 18, 0};
     if (m_form == Form::means) return {0, static_cast<int>(meanRows() * rowHeight()), 0, 0};
@@ -104,7 +122,7 @@ QMargins SeriesLabels::plan() {
     const QSizeF size = legendSize();
     double share = 1;
     if (size.height() < area.height() * 0.6 && size.width() < area.width() * 0.5) leastCovered(size, &share);
-    if (share <= 0.04) return {};
+    if (share <= (m_plot->figure().kind == FigureKind::scatter ? 0 : 0.04)) return {};  // a line goes on behind it, a point is gone
     const double beside = area.width() - size.width() - 10;
     const bool narrow = m_plot->figure().kind != FigureKind::bars && beside < size.width();
     m_above = std::min(size.height(), area.height() * mostAbove);  // of many names the first: what a line is called is said at the pointer
@@ -208,7 +226,7 @@ QVector<SeriesLabels::Label> SeriesLabels::meanLabels() const {
         const Series& one = m_plot->figure().series[static_cast<std::size_t>(s)];
         const double x = m_plot->xAxis->coordToPixel(*one.mean);
         if (!(x >= area.left() && x <= area.right() + 1)) continue;
-        const QString value = meanText(*one.mean);
+        const QString value = meanText(*one.mean, m_further);
         const QString text =
             m_plot->seriesName(s).isEmpty() || m_plot->isCompact() ? value : nameOf(s, widestName) + QLatin1Char(' ') + value;
         const double width = metrics().horizontalAdvance(text) + 2;

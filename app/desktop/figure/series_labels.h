@@ -44,6 +44,7 @@ class SeriesLabels : public QCPLayerable {
     QPointF leastCovered(const QSizeF& size, double* share) const;
     QVector<Label> meanLabels() const;
     int meanRows();
+    int furtherDecimals() const;
     double endOf(int series) const;
     void drawLabel(QCPPainter* painter, const Label& label) const;
     void drawSwatch(QCPPainter* painter, const QRectF& box, int series) const;
@@ -52,6 +53,7 @@ class SeriesLabels : public QCPLayerable {
     FigurePlot* m_plot;
     Form m_form = Form::none;
     QVector<Label> m_labels;
+    int m_further = 0;   ///< decimals of means
     int m_left = 0;      ///< series that the legend has no room for
     double m_above = 0;  ///< height of a legend above the axes
     QRectF m_frame;

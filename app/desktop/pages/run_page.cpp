@@ -12,6 +12,7 @@
 
 #include "pages/page_parts.h"
 #include "project/runs_snapshot.h"
+#include "store/store.h"
 #include "widgets/labels.h"
 #include "widgets/name_box.h"
 #include "widgets/run_label.h"
@@ -74,6 +75,17 @@ std::size_t unreadTrainedRuns(const Workspace& workspace) {
     const RunsSnapshotPtr hold = workspace.runs();
     const std::size_t all = candidates(workspace.shownGroups()).size();
     return all - std::min(all, most_runs);
+}
+
+/// Every stage logs its loss.
+std::vector<std::string> seriesOfFirstStage(Store& store, const std::string& run) {
+    std::vector<std::string> names = store.series_names(run);
+    const std::set<std::string> all(names.begin(), names.end());
+    std::erase_if(names, [&all](const std::string& name) {
+        const std::size_t stage = name.rfind('@');
+        return stage != std::string::npos && all.contains("loss" + name.substr(stage));
+    });
+    return names;
 }
 
 RunPage::RunPage(Workspace& workspace, const Texts& texts)

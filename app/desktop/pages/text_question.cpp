@@ -12,6 +12,11 @@
 #include "widgets/labels.h"
 
 namespace faceter::desktop {
+namespace {
+
+constexpr int most_characters = 1'000'000;  // a field's own limit is 32,767: more that is pasted would be cut without a word
+
+}  // namespace
 
 TextQuestion::TextQuestion(const Texts& texts, QWidget* parent)
     : QWidget(parent),
@@ -47,6 +52,7 @@ QWidget* TextQuestion::makeBar(const Texts& texts) {
     m_text->setAccessibleName(texts.textName);
     m_text->setPlaceholderText(texts.placeholder);
     m_text->setClearButtonEnabled(true);
+    m_text->setMaxLength(most_characters);
     m_task->setObjectName(texts.id + QStringLiteral("Task"));
     m_task->setAccessibleName(texts.taskName);
     m_task->setSizeAdjustPolicy(QComboBox::AdjustToContents);
@@ -114,9 +120,14 @@ void TextQuestion::askAgain() {
 }
 
 void TextQuestion::ask() {
-    if (m_folder.isEmpty() || m_text->text().trimmed().isEmpty()) return;
-    m_asked = true;
+    if (m_folder.isEmpty()) return;
     m_error->setMessage({});
+    if (m_text->text().trimmed().isEmpty()) {  // what is shown is of another text
+        m_query->stop();
+        hideAnswer();
+        return setStatus(m_hint);
+    }
+    m_asked = true;
     m_query->ask(
         m_method,
         {{"model", m_folder.toStdString()}, {"task", m_task->currentText().toStdString()}, {"text", m_text->text().toStdString()}});

@@ -3,6 +3,10 @@
 #include <string>
 #include <vector>
 
+namespace faceter {
+class Store;
+}
+
 namespace faceter::desktop {
 
 class Workspace;
@@ -17,5 +21,8 @@ struct TrainedRun {
 std::vector<TrainedRun> shownTrainedRuns(const Workspace& workspace, const std::set<std::string>& methods = {});
 /// How many there are that a page does not read.
 std::size_t unreadTrainedRuns(const Workspace& workspace);
+/// Names of a run's series without those of later stages ("loss/clustering@1"), which have steps of their own. A task may be called
+/// "user@host", and its series with it.
+std::vector<std::string> seriesOfFirstStage(Store& store, const std::string& run);
 
 }  // namespace faceter::desktop

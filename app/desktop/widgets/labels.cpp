@@ -55,6 +55,7 @@ void setSeriesColour(QLabel* label, int place) {
 
 ElidedLabel::ElidedLabel(const QString& text, Qt::TextElideMode mode, QWidget* parent) : QLabel(parent), m_mode(mode) {
     setTextFormat(Qt::PlainText);
+    setAlignment(alignment() | Qt::AlignAbsolute);  // a name of Arabic or Hebrew stays beside its dot
     setFullText(text);
 }
 

@@ -1,7 +1,9 @@
 #pragma once
 #include <QComboBox>
+#include <QHelpEvent>
 #include <QStyleOptionComboBox>
 #include <QStylePainter>
+#include <QToolTip>
 
 #include "figure/elided_name.h"
 
@@ -13,6 +15,10 @@ class NameBox : public QComboBox {
   public:
     using QComboBox::QComboBox;
 
+    /// Qt 6.4 counts neither the pixels that it leaves beside the text nor that it clips there: the widest name would be cut.
+    QSize sizeHint() const override { return QComboBox::sizeHint() + QSize(beside_text, 0); }
+    QSize minimumSizeHint() const override { return QComboBox::minimumSizeHint() + QSize(beside_text, 0); }
+
     /// What stands in the box.
     QString shownText() const {
         QStyleOptionComboBox option;
@@ -21,6 +27,13 @@ class NameBox : public QComboBox {
     }
 
   protected:
+    /// The whole name, where it is cut and the box has nothing else to say.
+    bool event(QEvent* event) override {
+        if (event->type() != QEvent::ToolTip || !toolTip().isEmpty()) return QComboBox::event(event);
+        const bool isWhole = shownText() == isolated(currentText());
+        QToolTip::showText(static_cast<QHelpEvent*>(event)->globalPos(), isWhole ? QString() : currentText().toHtmlEscaped(), this);
+        return true;
+    }
     void paintEvent(QPaintEvent*) override {
         QStylePainter painter(this);
         painter.setPen(palette().color(QPalette::Text));
@@ -32,6 +45,7 @@ class NameBox : public QComboBox {
     }
 
   private:
+    static constexpr int beside_text = 3;  // two, and what a letter's width is rounded by
     QString shownText(const QStyleOptionComboBox& option) const {
         const QRect edit = style()->subControlRect(QStyle::CC_ComboBox, &option, QStyle::SC_ComboBoxEditField, this);
         const int icon = option.currentIcon.isNull() ? 0 : option.iconSize.width() + 4;

@@ -1,5 +1,9 @@
 #include <ATen/Parallel.h>
 
+#include <map>
+#include <optional>
+#include <set>
+
 #include "common/error.h"
 #include "common/file.h"
 #include "plugin/loader.h"
@@ -50,51 +54,118 @@ Json examples_of(const BatchPlan& plan, const std::vector<const TrainingSet*>& s
     return examples;
 }
 
+/// The first stage of a run, whose batches are drawn as the run draws them.
+class Redrawn {
+  public:
+    Redrawn(const Json& params, const char* method, SessionData& data, Request& request)
+        : run_(json_at<std::string>(params, "run", method)), settings_(run_.settings()) {
+        if (run_.info().is_baseline()) throw usage_error("{}: the start model was not trained", run_.info().shown_name());
+        request.progress("open the model", 0, 0);
+        const EmbeddingModel& model = data.prepared_model(settings_);
+        const auto stages = planned_stages(settings_, *variant_of(settings_), model);
+        if (stages.empty()) throw usage_error("{}: this run trains nothing", run_.info().shown_name());
+        const PlannedStage& planned = stages.front();
+        check_drawable(planned);
+        for (const Task& task : model.tasks)
+            for (const Json& entry : task.train) {
+                request.progress("read " + task.name, sets_.size(), 0);
+                read_.push_back(data.training_sets(settings_, entry, task));
+                for (const TrainingSet& set : *read_.back()) sets_.push_back(&set);
+            }
+        copy_plans(run_, plans_.path());
+        training_ = planned.training();
+        context_ = curriculum_context(planned, model, sets_);
+        context_.folder = plans_.path();
+        request.progress("tokenise", 0, 0);
+        batcher_.emplace(model, sets_, cache_directory() / "tokens", at::get_num_threads(), training_.lengths);
+        request.progress("plan the batches", 0, 0);  // by a teacher's difficulties it takes its time
+        curriculum_ = curriculum_of(planned, context_, *batcher_);
+    }
+    BatchPlan next() { return curriculum_->next(); }
+    const TrainingSettings& training() const { return training_; }
+    const std::vector<const TrainingSet*>& sets() const { return context_.sets; }
+    /// As the trainer counts them.
+    std::int64_t total_steps() const {
+        if (training_.steps > 0) return training_.steps;
+        const std::int64_t planned = curriculum_->num_batches() * training_.epochs,
+                           accumulate = training_.accumulate,
+                           whole = std::max<std::int64_t>(1, curriculum_->num_examples() * training_.epochs / training_.batch_size);
+        return std::max<std::int64_t>(1, planned > 0 ? (planned + accumulate - 1) / accumulate : whole / accumulate);
+    }
+    /// Of the last step, which may have fewer than the others.
+    std::int64_t last_batches() const {
+        const std::int64_t planned = training_.steps > 0 ? 0 : curriculum_->num_batches() * training_.epochs;
+        return planned % training_.accumulate > 0 ? planned % training_.accumulate : training_.accumulate;
+    }
+
+  private:
+    RunDirectory run_;
+    Json settings_;
+    std::vector<std::shared_ptr<std::vector<TrainingSet>>> read_;
+    std::vector<const TrainingSet*> sets_;
+    TemporaryDirectory plans_;
+    TrainingSettings training_;
+    CurriculumContext context_;
+    std::optional<PairBatcher> batcher_;
+    std::unique_ptr<Curriculum> curriculum_;
+};
+
+/// The tasks that a batch gives a loss of.
+void add_tasks(const BatchPlan& plan, const std::vector<const TrainingSet*>& sets, std::set<std::string>& tasks) {
+    if (!plan.task.empty()) {
+        tasks.insert(plan.task);
+        return;
+    }
+    for (std::size_t i = 0; i < plan.items.size(); ++i)
+        if (plan.keep.empty() || plan.keep.at(i) != 0) tasks.insert(sets.at(plan.items[i].set)->task);
+}
+
 }  // namespace
 
 /// {"run": folder, "step": from 1, of its first stage} -> {"step", "batches": [{"task": "" for one of several, "temperature", "examples":
 /// [{"set", "anchor", "positive", "kept": false where it is but a negative of the others}]}]}: what that step was trained on, drawn again
 /// from the run's settings. Texts longer than 2,000 bytes are shown shortened. Usage error: a stage whose batches cannot be drawn again.
 Json batch_examples(const Json& params, SessionData& data, Request& request) {
-    const RunDirectory run(json_at<std::string>(params, "run", "batch_examples"));
     const auto step = json_at<std::int64_t>(params, "step", "batch_examples");
     if (step < 1 || step > most_step) throw usage_error("batch_examples: step {} is not between 1 and {}", step, most_step);
-    if (run.info().is_baseline()) throw usage_error("{}: the start model was not trained", run.info().shown_name());
-    const Json settings = run.settings();
-    request.progress("open the model", 0, 0);
-    const EmbeddingModel& model = data.prepared_model(settings);
-    const auto stages = planned_stages(settings, *variant_of(settings), model);
-    if (stages.empty()) throw usage_error("{}: this run trains nothing", run.info().shown_name());
-    const PlannedStage& planned = stages.front();
-    check_drawable(planned);
-    std::vector<std::shared_ptr<std::vector<TrainingSet>>> read;
-    std::vector<const TrainingSet*> sets;
-    for (const Task& task : model.tasks)
-        for (const Json& entry : task.train) {
-            request.progress("read " + task.name, sets.size(), 0);
-            read.push_back(data.training_sets(settings, entry, task));
-            for (const TrainingSet& set : *read.back()) sets.push_back(&set);
-        }
-    const TemporaryDirectory plans;
-    copy_plans(run, plans.path());
-    const TrainingSettings training = planned.training();
-    CurriculumContext context = curriculum_context(planned, model, sets);
-    context.folder = plans.path();
-    request.progress("tokenise", 0, 0);
-    const PairBatcher batcher(model, sets, cache_directory() / "tokens", at::get_num_threads(), training.lengths);
-    const auto curriculum = curriculum_of(planned, context, batcher);
-    const std::int64_t before = (step - 1) * training.accumulate;
+    Redrawn stage(params, "batch_examples", data, request);
+    const std::int64_t accumulate = stage.training().accumulate, before = (step - 1) * accumulate;
     for (std::int64_t i = 0; i < before; ++i) {
         if (i % told_batches == 0)
             request.progress("draw the batches before", static_cast<std::size_t>(i), static_cast<std::size_t>(before));
-        curriculum->next();
+        stage.next();
     }
     Json batches = Json::array();
-    for (std::int64_t i = 0; i < training.accumulate; ++i) {
-        const BatchPlan plan = curriculum->next();
-        batches.push_back({{"task", plan.task}, {"temperature", plan.temperature}, {"examples", examples_of(plan, context.sets)}});
+    const std::int64_t drawn = step == stage.total_steps() ? stage.last_batches() : accumulate;
+    for (std::int64_t i = 0; i < drawn; ++i) {
+        const BatchPlan plan = stage.next();
+        batches.push_back({{"task", plan.task}, {"temperature", plan.temperature}, {"examples", examples_of(plan, stage.sets())}});
     }
     return {{"step", step}, {"batches", std::move(batches)}};
+}
+
+/// {"run": folder} -> {"tasks": [name ...], "steps": [[place in tasks ...] ...]}: which tasks each step of its first stage trains, in the
+/// order that the run would meet them, whether it has begun or not. Usage error: a stage whose batches cannot be drawn again.
+Json planned_order(const Json& params, SessionData& data, Request& request) {
+    Redrawn stage(params, "planned_order", data, request);
+    const std::int64_t accumulate = stage.training().accumulate, total = std::min(stage.total_steps(), most_step);
+    std::map<std::string, std::size_t> places;
+    Json names = Json::array(), steps = Json::array();
+    for (std::int64_t step = 0; step < total; ++step) {
+        if (step % told_batches == 0)
+            request.progress("draw the batches", static_cast<std::size_t>(step), static_cast<std::size_t>(total));
+        std::set<std::string> tasks;
+        const std::int64_t batches = step + 1 == stage.total_steps() ? stage.last_batches() : accumulate;
+        for (std::int64_t i = 0; i < batches; ++i) add_tasks(stage.next(), stage.sets(), tasks);
+        Json trained = Json::array();
+        for (const std::string& task : tasks) {
+            const auto place = places.emplace(task, places.size());
+            if (place.second) names.push_back(task);
+            trained.push_back(place.first->second);
+        }
+        steps.push_back(std::move(trained));
+    }
+    return {{"tasks", std::move(names)}, {"steps", std::move(steps)}};
 }
 
 }  // namespace faceter::worker

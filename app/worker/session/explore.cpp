@@ -157,7 +157,8 @@ Json corpus(const Json& params, SessionData& data, Request& request) {
 
 /// {"run", "set", "query": {"text"} or {"query": place} or {"document": place}, "columns": [{"model": folder of a run, "task"}], "count":
 /// 10, "all": false} -> {"text", "relevant": [document ...], "columns": [{"task", "instruction", "hits": [[document, similarity, rank in
-/// the first column] ...], "ranks": [[relevant document, its rank here] ...], "similarities": of all documents, where "all" was asked}]}.
+/// the first column] ...], "ranks": [[relevant document, its rank here] ...], "similarities": of all documents, where "all" was asked}]};
+/// in place of a column {"error": why}, where there are others.
 Json neighbours(const Json& params, SessionData& data, Request& request) {
     Exploration exploration(params, data, request);
     const Question question = question_of(json_at<Json>(params, "query", "neighbours"), exploration.corpus());
@@ -168,7 +169,7 @@ Json neighbours(const Json& params, SessionData& data, Request& request) {
         throw usage_error("neighbours: 'columns' must be a list of at most {} models", most_columns);
     Json columns = Json::array();
     std::vector<float> first;
-    for (const Json& one : wanted) {
+    const auto column_of = [&](const Json& one) -> Json {
         AskedColumn column = exploration.open(one);
         exploration.choose_path(column, question.text);
         const auto rows = exploration.rows_of(column, name_of(one));
@@ -179,7 +180,15 @@ Json neighbours(const Json& params, SessionData& data, Request& request) {
                        {"hits", hits_of(own, first, question, count)},
                        {"ranks", ranks_of(own, question)}};
         if (all) answer["similarities"] = std::move(own);
-        columns.push_back(std::move(answer));
+        return answer;
+    };
+    for (const Json& one : wanted) {
+        try {
+            columns.push_back(column_of(one));
+        } catch (const Error& error) {  // a model that is gone costs its own column
+            if (error.code() != ExitCode::data || wanted.size() == 1) throw;
+            columns.push_back(Json{{"error", error.what()}});
+        }
     }
     return {{"text", question.text}, {"relevant", question.relevant}, {"columns", std::move(columns)}};
 }

@@ -1,9 +1,12 @@
 #include <ATen/ATen.h>
 
+#include <algorithm>
+
 #include "common/error.h"
 #include "eval/embedder.h"
 #include "plugin/loader.h"
 #include "plugin/run_model.h"
+#include "session/seen_text.h"
 #include "session/session_data.h"
 
 namespace faceter::worker {
@@ -22,8 +25,8 @@ fs::path router_folder(const Json& params, const char* method) {
 }  // namespace
 
 /// {"model": folder of a run, "text", "task": whose query instruction stands in front; empty: none} -> what the model's router says of the
-/// text ("gate", "next_gate", "values", "pilots" ...; faceter router explain) and "instruction", "tasks": names of all tasks, "gates": what
-/// the router consists of.
+/// text ("gate", "next_gate", "values", "pilots" ...; faceter router explain), "num_tokens" of it and "kept_tokens", which the model reads,
+/// "instruction", "tasks": names of all tasks, "gates": what the router consists of.
 Json route(const Json& params, SessionData& data, Request& request) {
     router_folder(params, "route");
     ModelOptions options;
@@ -37,6 +40,8 @@ Json route(const Json& params, SessionData& data, Request& request) {
     if (!text.empty()) {
         const std::string_view view = text;
         answer = model.router->explain(embed_texts(model, {&view, 1}, plain)[0]);
+        answer["num_tokens"] = num_tokens_of(model, plain.instruction, text);
+        answer["kept_tokens"] = std::min<std::size_t>(answer["num_tokens"].get<std::size_t>(), model.max_length);
     }
     answer["instruction"] = plain.instruction;
     answer["tasks"] = Json::array();

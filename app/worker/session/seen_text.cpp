@@ -45,6 +45,10 @@ std::string_view start_of_text(std::string_view text, std::size_t bytes) {
     return text.substr(0, bytes);
 }
 
+std::size_t num_tokens_of(const EmbeddingModel& model, const std::string& instruction, std::string_view text) {
+    return ids_of(model, instruction + std::string(text), 0).size();
+}
+
 Json seen_text(const EmbeddingModel& model, const SeenThrough& through, std::string_view role, std::string_view text) {
     const std::string& instruction = through.route.instruction;
     const std::string whole = instruction + std::string(text);

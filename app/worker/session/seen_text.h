@@ -16,6 +16,9 @@ struct SeenThrough {
     std::size_t limit = 0;
 };
 
+/// Tokens of a text behind an instruction, special ones with them, however many of them reach the model.
+std::size_t num_tokens_of(const EmbeddingModel& model, const std::string& instruction, std::string_view text);
+
 /// One text as the model sees it: {"role", "instruction", "text", "cut": bytes of the text that are left out or none, "num_tokens" (of the
 /// whole text, with the instruction and special tokens), "kept_tokens", "pieces" (the first ones)}. Texts longer than 4,000 bytes are shown
 /// shortened.

@@ -63,6 +63,7 @@ Json estimate(const Json& params, SessionData& data, Request& request);
 Json embed(const Json& params, SessionData& data, Request& request);
 Json example_texts(const Json& params, SessionData& data, Request& request);
 Json batch_examples(const Json& params, SessionData& data, Request& request);
+Json planned_order(const Json& params, SessionData& data, Request& request);
 Json corpus(const Json& params, SessionData& data, Request& request);
 Json neighbours(const Json& params, SessionData& data, Request& request);
 Json map(const Json& params, SessionData& data, Request& request);

@@ -35,9 +35,10 @@ Json routed_block(const RouterOutput& router) {
 
 }  // namespace
 
-/// {"model": folder of a run, "task": "retrieval.query", "text"} -> {"instruction", "pieces": [token ...], "num_experts", "by": "token",
-/// "instruction" or "nothing", "blocks": [{"block", "experts": [of each token], "probabilities": the router's for it, or null, "entropy":
-/// mean in nats, or null}]}. Usage error: a model without the task.
+/// {"model": folder of a run, "task": "retrieval.query", "text"} -> {"instruction", "pieces": [token ...], "num_tokens": of the whole text,
+/// of which the pieces are those that reach the model, "num_experts", "by": "token", "instruction" or "nothing", "blocks": [{"block",
+/// "experts": [of each token], "probabilities": the router's for it, or null, "entropy": mean in nats, or null}]}. Usage error: a model
+/// without the task.
 Json token_experts(const Json& params, SessionData& data, Request& request) {
     ModelOptions options;
     options.model = json_at<std::string>(params, "model", "token_experts");
@@ -70,6 +71,7 @@ Json token_experts(const Json& params, SessionData& data, Request& request) {
         }
     return {{"instruction", route.instruction},
             {"pieces", std::move(pieces)},
+            {"num_tokens", num_tokens_of(model, route.instruction, text)},
             {"num_experts", num_experts},
             {"by", by_token         ? "token"
                    : blocks.empty() ? "nothing"

@@ -3,6 +3,8 @@
 #include <QMenu>
 #include <QPushButton>
 #include <QScopeGuard>
+#include <QScrollArea>
+#include <QScrollBar>
 #include <QSettings>
 #include <QTableView>
 #include <QTest>
@@ -20,6 +22,7 @@
 #include "widgets/labels.h"
 #include "window/main_window.h"
 #include "window/screenshot.h"
+#include "worker/worker_client.h"
 #include "worker/worker_query.h"
 
 using namespace faceter;
@@ -97,8 +100,8 @@ void make_project(const fs::path& project) {
     }
 }
 
-/// In place of faceter-worker: two examples of a batch of "retrieval", whatever is asked.
-void put_worker(const fs::path& folder) {
+/// In place of faceter-worker: `answer`, else two examples of a batch of "retrieval", whatever is asked.
+void put_worker(const fs::path& folder, const std::string& answer = {}) {
     const char* script = R"SH(#!/bin/sh
 while read -r line; do
   id=$(printf '%s' "$line" | sed -n 's/^{"id":\([0-9]*\),.*/\1/p')
@@ -108,9 +111,15 @@ while read -r line; do
   echo '{"id":'$id',"result":{"step":1,"batches":[{"task":"retrieval","temperature":0.05,"examples":['$one','$two']}]}}'
 done
 )SH";
-    write_file_atomic(folder / "worker", script);
+    std::string text = script;
+    if (!answer.empty()) {
+        const std::size_t begin = text.find("  echo '{"), end = text.find("\ndone");
+        text.replace(begin, end - begin, "  echo '{\"id\":'$id',\"result\":" + answer + "}'");
+    }
+    write_file_atomic(folder / "worker", text);
     fs::permissions(folder / "worker", fs::perms::owner_all);
     qputenv("FACETER_WORKER", (folder / "worker").c_str());
+    delete &WorkerClient::shared();  // one that an earlier test left goes on with its own answers
 }
 
 struct Opened {
@@ -236,6 +245,94 @@ class TestCurriculum : public QObject {
         QVERIFY2(asked.find("batch_examples") != std::string::npos && asked.find("-mix-") != std::string::npos, asked.c_str());
         on.workspace.closeProject();
         QVERIFY(!table->isVisible());
+    }
+
+    void arrow_keys_bring_the_strip_that_they_go_to_into_sight() {
+        Opened on;
+        QVERIFY(on.opened);
+        on.choose(CurriculumPage::View::batches);
+        auto* strip = on.page->findChild<BatchStrip*>();
+        on.page->resize(700, 280);
+        QScrollArea* area = nullptr;
+        for (auto* one : on.page->findChildren<QScrollArea*>())
+            if (one->isAncestorOf(strip)) area = one;
+        QVERIFY(area);
+        QTRY_VERIFY(strip->isVisible() && area->verticalScrollBar()->maximum() > 0);
+        strip->setFocus();
+        QTest::keyClick(strip, Qt::Key_Down);
+        QCOMPARE(area->verticalScrollBar()->value(), area->verticalScrollBar()->maximum());  // the second of two
+        QTest::keyClick(strip, Qt::Key_Up);
+        QCOMPARE(area->verticalScrollBar()->value(), 0);
+    }
+
+    void a_point_of_a_sweep_stands_over_its_strip_with_short_keys() {
+        const auto runs = std::make_shared<std::vector<CurriculumRun>>(1);
+        runs->front().request.label = "EM · training.learning_rate=1e-05,training.batch_size=32 · seed 1";
+        runs->front().isUnbegun = true;
+        BatchStrip strip;
+        strip.resize(900, 100);
+        strip.setRuns(runs, {});
+        QCOMPARE(strip.nameOf(0), QStringLiteral("EM · lr=1e-05,bs=32 · seed 1"));
+        QCOMPARE(strip.textAt({50, 5}), QString::fromStdString(runs->front().request.label));  // at the pointer it is whole
+    }
+
+    void a_task_may_have_the_sign_of_a_later_stage_in_its_name() {
+        TemporaryDirectory folder;
+        const RunDirectory run = sample_run(folder.path(), 3);
+        {
+            JournalWriter journal(run, run.begin_attempt(), {"", 0, Json::object(), 0});
+            for (int step = 1; step <= 4; ++step)
+                journal.step({{"step", step}, {"total_steps", 4}, {"loss", 1.0}, {step % 2 ? "loss/user@host" : "loss/retrieval", 1.0}});
+            for (int step = 1; step <= 9; ++step)
+                journal.step({{"step", step}, {"total_steps", 9}, {"loss", 1.0}, {"loss/retrieval", 1.0}, {"stage", 1}});
+            journal.event("finished", {{"step", 9}});
+        }
+        Workspace workspace;
+        QVERIFY(open_and_wait(workspace, folder.path()));
+        CurriculumPage page(workspace);
+        page.resize(800, 500);
+        page.show();
+        const auto* strip = page.findChild<BatchStrip*>();
+        QTRY_VERIFY_WITH_TIMEOUT(page.isReady() && strip->isVisible(), patience_ms);
+        QCOMPARE(strip->range(), std::make_pair(1.0, 5.0));  // of the first stage alone
+        QVERIFY2(strip->textAt({5, 30}).startsWith(QStringLiteral("step 1 · user@host, loss")), qPrintable(strip->textAt({5, 30})));
+    }
+
+    void the_order_of_a_run_that_has_not_begun_is_planned_by_the_worker() {
+        const TemporaryDirectory programs, folder;
+        put_worker(programs.path(), R"({"tasks":["retrieval","other"],"steps":[[0],[1],[0,1]]})");
+        std::string text = sample_experiment();
+        text.insert(text.find("variants:"),
+                    "  other:\n    type: retrieval\n    train:\n      - {name: more, source: file, path: more.tsv, format: pairs}\n");
+        const Experiment experiment = parse_sample(text);
+        const RunDirectory run = RunDirectory::create(folder.path(), experiment, experiment.runs()[1], false);
+        Workspace workspace;
+        QVERIFY(open_and_wait(workspace, folder.path()));
+        CurriculumPage page(workspace);
+        page.resize(800, 500);
+        page.show();
+        auto* strip = page.findChild<BatchStrip*>();
+        QTRY_VERIFY_WITH_TIMEOUT(page.isReady() && strip->isVisible(), patience_ms);
+        QVERIFY2(strip->textAt({50, 30}).startsWith(QStringLiteral("not begun")), qPrintable(strip->textAt({50, 30})));
+        QTest::mouseClick(strip, Qt::LeftButton, {}, {50, 30});
+        QTRY_COMPARE_WITH_TIMEOUT(strip->range(), std::make_pair(1.0, 4.0), patience_ms);
+        const int width = strip->width();
+        QCOMPARE(strip->textAt({width / 6, 30}), QStringLiteral("step 1 · retrieval, planned"));
+        QCOMPARE(strip->sharesAt(0, width * 5 / 6).size(), std::size_t(2));
+        const std::string asked = read_file(programs.path() / "worker.log");
+        QVERIFY2(asked.find("planned_order") != std::string::npos && asked.find(run.info().id) != std::string::npos, asked.c_str());
+    }
+
+    void strips_that_are_not_there_are_counted() {
+        TemporaryDirectory folder;
+        for (int i = 0; i < 26; ++i) train(sample_run(folder.path(), 3), false);
+        Workspace workspace;
+        QVERIFY(open_and_wait(workspace, folder.path()));
+        CurriculumPage page(workspace);
+        page.show();
+        QTRY_VERIFY_WITH_TIMEOUT(page.isReady() && page.findChild<BatchStrip*>()->isVisible(), patience_ms);
+        const QString said = page.findChild<QLabel*>(QStringLiteral("curriculumSubtitle"))->text();
+        QVERIFY2(said.contains(QStringLiteral("2 more are ticked")), qPrintable(said));
     }
 
     void what_a_run_is_called_may_have_the_signs_of_places() {

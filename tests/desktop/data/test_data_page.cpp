@@ -19,6 +19,7 @@
 #include "support/test.h"
 #include "widgets/data_table.h"
 #include "widgets/labels.h"
+#include "widgets/name_box.h"
 #include "window/main_window.h"
 
 using namespace faceter;
@@ -204,6 +205,25 @@ class TestDataPage : public QObject {
         QTRY_VERIFY(window.frontPage() && window.frontPage() == window.page(QStringLiteral("data")));
         QTRY_VERIFY(window.frontPage()->findChild<QComboBox*>(QStringLiteral("dataRun"))->currentText().startsWith("Compose: "));
         QVERIFY(window.frontPage()->findChild<QListWidget*>(QStringLiteral("dataSets"))->count() > 0);
+    }
+
+    void the_points_of_a_sweep_are_chosen_by_names_with_short_keys() {
+        TemporaryDirectory folder;
+        const std::string sweep = "sweep:\n  training.learning_rate: [1.0e-5, 2.0e-5]\n  training.batch_size: [16, 32]\n";
+        const Experiment experiment = parse_sample(sample_experiment() + sweep);
+        for (std::size_t i = 1; i < 5; ++i)
+            write_attempt(RunDirectory::create(folder.path(), experiment, experiment.runs().at(i), false), 1, 2, "finished");
+        Opened on(folder.path());
+        QVERIFY(on.opened);
+        const auto* box = dynamic_cast<NameBox*>(on.find<QComboBox>("dataRun"));
+        QVERIFY(box && box->count() > 0);
+        QVERIFY2(box->shownText().contains(QStringLiteral("lr=")) && !box->shownText().contains(QStringLiteral("learning_rate")),
+                 qPrintable(box->shownText()));
+        NameBox whole;  // a box as wide as its widest name has it whole
+        whole.setSizeAdjustPolicy(QComboBox::AdjustToContents);
+        whole.addItems({QStringLiteral("MoTE · seed 1"), QStringLiteral("RR · seed 1")});
+        whole.resize(whole.sizeHint());
+        QCOMPARE(whole.shownText(), QStringLiteral("MoTE · seed 1"));
     }
 
     void a_set_that_is_gone_is_an_error_and_the_others_go_on() {

@@ -1,6 +1,7 @@
 #include <QComboBox>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMenu>
 #include <QPushButton>
 #include <QSettings>
 #include <QSlider>
@@ -10,6 +11,7 @@
 #include "desktop/support/sample_project.h"
 #include "figure/figure_view.h"
 #include "pages/experts/experts_page.h"
+#include "pages/experts/text_view.h"
 #include "pages/experts/token_strip.h"
 #include "support/explored_project.h"
 #include "support/test.h"
@@ -219,6 +221,12 @@ class TestExperts : public QObject {
         QVERIFY(strip->tokens().pieces.size() >= 6);  // instruction and special tokens are among them
         QCOMPARE(strip->tokens().by, QStringLiteral("token"));
         QCOMPARE(strip->tokens().numExperts, 3);
+        const Table written = on.page->findChild<ExpertTextView*>()->tokenTable();
+        QCOMPARE(written.rows.size(), static_cast<std::size_t>(strip->tokens().pieces.size()) * strip->tokens().blocks.size());
+        auto* menu = on.find<QMenu>("expertsExportMenu");
+        Q_EMIT menu->aboutToShow();
+        QCOMPARE(menu->actions().size(), qsizetype{1});
+        QCOMPARE(menu->actions().front()->text(), QStringLiteral("Tokens of the text"));
         QTest::mouseClick(strip, Qt::LeftButton, {}, strip->placeOf(2).center());
         QCOMPARE(strip->chosen(), 2);
         QVERIFY(on.find<QLabel>("expertsChosenToken")->text().startsWith(strip->tokens().pieces[2]));
@@ -229,6 +237,15 @@ class TestExperts : public QObject {
         QVERIFY(on.ready());  // asked again of the other
         QCOMPARE(strip->tokens().by, QStringLiteral("instruction"));
         QVERIFY(strip->tokens().blocks.front().probabilities.empty());
+        text->setText(QStringLiteral("cat ").repeated(20000));
+        QCOMPARE(text->text().size(), qsizetype{80000});
+        QTest::keyClick(text, Qt::Key_Return);
+        QVERIFY(on.ready());
+        const QString said = on.find<QLabel>("expertsTextStatus")->text();
+        QVERIFY2(said.startsWith(QStringLiteral("the first 32 of 200")), qPrintable(said));
+        text->clear();
+        QTest::keyClick(text, Qt::Key_Return);
+        QVERIFY(strip->tokens().pieces.isEmpty());  // they were of another text
         on.choose("expertsView", 3);
         QVERIFY(on.find<FigureView>("experts:mote_moved")->hasValues());
         QVERIFY(on.find<FigureView>("experts:mote_between")->hasValues());

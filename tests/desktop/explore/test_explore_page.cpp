@@ -12,6 +12,7 @@
 #include <set>
 
 #include "desktop/support/sample_project.h"
+#include "desktop/support/save_dialog.h"
 #include "pages/explore/explore_page.h"
 #include "pages/explore/map_view.h"
 #include "pages/explore/neighbour_table.h"
@@ -96,6 +97,64 @@ class TestExplorePage : public QObject {
             if (const Neighbour* hit = on.table()->hit(on.table()->index(row, 1)); hit->isRelevant) relevant.insert(hit->document % 6);
         QCOMPARE(relevant, std::set<int>{0});
         QVERIFY(on.find<QPlainTextEdit>("exploreNeighboursText")->toPlainText().contains(QStringLiteral("<b>")));
+    }
+
+    void what_is_shown_leaves_as_a_table() {
+        Opened on(project_);
+        QVERIFY(on.opened);
+        auto* menu = on.find<QMenu>("exploreExportMenu");
+        const auto exported = [&](const char* name) {
+            const fs::path file = folder_.path() / name;
+            Q_EMIT menu->aboutToShow();
+            answer_save_dialog(QString::fromStdString(file.string()));
+            return trigger_in(menu, QStringLiteral("exportTable_csv")) ? QString::fromStdString(read_file(file)) : QString();
+        };
+        const QStringList lines = exported("hits.csv").split(QLatin1Char('\n'), Qt::SkipEmptyParts);
+        QCOMPARE(lines.size(), 1 + 2 * 20);  // two runs
+        QCOMPARE(lines.first(), QStringLiteral("run,task,rank,similarity,rank in the first column,relevant,document,text"));
+        QVERIFY2(lines[1].startsWith(QStringLiteral("start,retrieval,1,")) && lines[21].startsWith(QStringLiteral("IC,retrieval,1,")),
+                 qPrintable(lines[1] + QLatin1Char('\n') + lines[21]));
+        QVERIFY(on.choose("exploreView", 1));
+        QVERIFY(on.map(0)->numPoints() == 30);
+        Q_EMIT menu->aboutToShow();
+        QStringList titles;
+        for (const QAction* action : menu->actions()) titles << action->text();
+        QVERIFY2(titles.contains(QStringLiteral("Points of the maps")) && titles.contains(QStringLiteral("Maps as PNG…")),
+                 qPrintable(titles.join(QLatin1Char('\n'))));
+    }
+
+    void of_a_model_that_was_scored_on_nothing_it_is_said_that_data_are_missing() {
+        TemporaryDirectory folder;
+        write_attempt(sample_run(folder.path(), 1), 1, 3, "finished");
+        Workspace workspace;
+        QVERIFY(open_and_wait(workspace, folder.path()));
+        ExplorePage page(workspace);
+        page.resize(900, 600);
+        page.show();
+        const auto said = [&page] {
+            QStringList texts;
+            for (const QLabel* label : page.findChild<EmptyState*>()->findChildren<QLabel*>()) texts << label->text();
+            return texts.join(QLatin1Char('\n'));
+        };
+        QTRY_VERIFY2_WITH_TIMEOUT(page.isReady() && said().contains(QStringLiteral("was scored on a data set")), qPrintable(said()),
+                                  patience_ms);
+        workspace.showOnly({});
+        QTRY_VERIFY2_WITH_TIMEOUT(page.isReady() && said().contains(QStringLiteral("has a model to ask")), qPrintable(said()),
+                                  patience_ms);
+    }
+
+    void columns_beyond_those_that_have_room_are_counted() {
+        TemporaryDirectory folder;
+        const std::string problem = make_explored_project(
+            folder.path(), "  A: {method: instruction}\n  B: {method: instruction}\n  C: {method: instruction}\n");
+        QVERIFY2(problem.empty(), problem.c_str());
+        Opened on(folder.path() / "project");
+        QVERIFY(on.opened);
+        for (QAction* action : on.find<QToolButton>("exploreTasks")->menu()->actions()) action->setChecked(true);
+        QVERIFY(on.ready());
+        QCOMPARE(on.table()->columnCount(), 6);
+        const QString said = on.find<ElidedLabel>("exploreStatus")->fullText();
+        QVERIFY2(said.contains(QStringLiteral("the first 6 of 8 columns")), qPrintable(said));
     }
 
     void changes_of_rank_are_against_the_first_column() {

@@ -102,6 +102,17 @@ class TestFacets : public QObject {
             said |= label->isVisible() && label->text().contains(QStringLiteral("method: inter_task_similarity"));
         QVERIFY(said);
     }
+    void a_name_of_arabic_stands_beside_its_dot_in_a_wide_card() {
+        ElidedLabel label(QString::fromUtf8("متغير"));
+        label.resize(400, 24);
+        const QImage image = label.grab().toImage();
+        const double scale = image.width() / 400.0;
+        int first = image.width();
+        for (int y = 0; y < image.height(); ++y)
+            for (int x = 0; x < first; ++x)
+                if (image.pixel(x, y) != image.pixel(image.width() - 1, 0)) first = x;
+        QVERIFY2(first < 40 * scale, qPrintable(QString::number(first)));
+    }
     void the_baseline_is_written_whole_in_its_box() {
         open();
         pick("facetsBaseline", QStringLiteral("Mix"));
@@ -154,6 +165,20 @@ class TestFacets : public QObject {
         QVERIFY(note);
         QVERIFY2(note->text().contains(QStringLiteral("lr=1e-05,bs=32: each")), qPrintable(note->text()));
         QCOMPARE(note->toolTip(), whole.toHtmlEscaped());
+    }
+    void a_seed_that_was_run_twice_counts_once() {
+        open();
+        const std::string once = similarity_json(m_page->picture().comparisons.at(0)).dump();
+        open([](const fs::path& project) {
+            make_facets_project(project);
+            const RunDirectory again = sample_run(project, 1);  // EM with seed 1
+            write_attempt(again, 1, 5, "failed");
+            again.write_result("inter_task_similarity", facets_json(0.5));
+        });
+        QCOMPARE(similarity_json(m_page->picture().comparisons.at(0)).dump(), once);
+        int told = 0;
+        for (const std::string& note : m_page->picture().notes) told += note.find("with the same seed and is left out") != note.npos;
+        QCOMPARE(told, 1);
     }
     void another_test_changes_stars_corners_and_words() {
         open();

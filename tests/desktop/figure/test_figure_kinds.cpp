@@ -122,6 +122,23 @@ class TestFigureKinds : public QObject {
         QVERIFY2(columns.size() >= whole + 20, qPrintable(QString("%1 of %2 px").arg(columns.size()).arg(whole + 20)));  // 20: the swatch
     }
 
+    void means_that_differ_are_not_written_alike() {
+        Figure figure = sample_densities(2);
+        figure.series[0].mean = 0.84121;
+        for (const auto& [second, value] : {std::pair(0.91, "0.84"), std::pair(0.84384, "0.841"), std::pair(0.84124, "0.8412")}) {
+            figure.series[1].mean = second;
+            auto view = shown(figure, {640, 400});
+            QSet<int> columns;
+            for (int y = 0; y < view->plot()->height(); ++y)
+                for (int x = 0; x < view->plot()->width(); ++x)
+                    if (view->plot()->seriesLabelAt({static_cast<double>(x), static_cast<double>(y)}) == 0) columns << x;
+            const QString text = QString::fromStdString(figure.series[0].name) + QLatin1Char(' ') + QLatin1String(value);
+            const double wanted = QFontMetricsF(view->plot()->plotStyle().font).horizontalAdvance(text) + 8;  // 8: beside the text
+            QVERIFY2(std::abs(static_cast<double>(columns.size()) - wanted) <= 3,
+                     qPrintable(QString("%1: %2, not %3 px").arg(value).arg(columns.size()).arg(wanted)));
+        }
+    }
+
     void many_names_over_a_narrow_plot_leave_it_most_of_its_room() {
         auto view = shown(sample_lines(6), {230, 200});
         const QRect area = view->plot()->axisRect()->rect();
@@ -241,6 +258,50 @@ class TestFigureKinds : public QObject {
         QVERIFY(x->tickLabelRotation() != 0);
         const double across = QFontMetricsF(x->tickLabelFont()).horizontalAdvance(x->tickVectorLabels()[0]) * std::cos(35 * M_PI / 180);
         QVERIFY(x->coordToPixel(x->tickVector()[0]) - across > 0);
+    }
+
+    /// Points all over, so far from one another that the legend would stand on two or three of them.
+    void a_legend_stands_on_no_point() {
+        Figure figure = sample_scatter(3, false);
+        for (std::size_t s = 0; s < figure.series.size(); ++s) {
+            Series& series = figure.series[s];
+            series.x.clear(), series.y.clear(), series.labels.clear();
+            for (int i = 0; i < 63; ++i)
+                if (i % 3 == static_cast<int>(s)) series.x.push_back(i % 9), series.y.push_back(i / 9);
+        }
+        auto view = shown(figure, {640, 400});
+        const FigurePlot* plot = view->plot();
+        for (const Series& series : figure.series)
+            for (std::size_t i = 0; i < series.x.size(); ++i) {
+                const QPointF place(plot->xAxis->coordToPixel(series.x[i]), plot->yAxis->coordToPixel(series.y[i]));
+                QVERIFY2(plot->seriesLabelAt(place) < 0, qPrintable(QString("point %1, %2").arg(series.x[i]).arg(series.y[i])));
+            }
+        int named = 0;
+        for (int y = 0; y < plot->height(); ++y)
+            for (int x = 0; x < plot->width(); x += 4)
+                named += plot->seriesLabelAt({static_cast<double>(x), static_cast<double>(y)}) == 2;
+        QVERIFY(named > 0);
+    }
+
+    /// The names of the figure before were turned already, those of this one are not cut yet: they took all of the height.
+    void the_title_of_an_axis_is_whole_when_the_figure_is_set_again() {
+        Figure figure = sample_heat_map(12, 12);
+        figure.y.label = "block and expert";
+        const std::string name = "a task with a very long name that goes on and on and on and on and on, ";
+        for (std::string& column : figure.heat_map.columns) column = name + column;
+        auto view = shown(figure, {510, 320});
+        view->setFigure(figure);
+        view->plot()->replot(QCustomPlot::rpImmediateRefresh);
+        QCOMPARE(view->plot()->yAxis->label().simplified(), QStringLiteral("block and expert"));
+    }
+
+    void the_number_over_a_bar_of_a_hundred_per_cent_has_its_room() {
+        Figure figure = sample_bars(1);
+        figure.y.min = 0, figure.y.max = 100;
+        for (double& y : figure.series[0].y) y = 40;
+        QCOMPARE(shown(figure)->yRange().upper, 100.0);
+        figure.series[0].y.front() = 100;
+        QVERIFY(shown(figure)->yRange().upper >= 105);
     }
 
     void a_logarithmic_axis_has_round_places_at_any_zoom() {

@@ -178,6 +178,17 @@ class TestResults : public QObject {
         click(QStringLiteral("inter_task_projection"));
         QCOMPARE(m_page->findChild<QLabel*>(QStringLiteral("resultTitle"))->text(), QStringLiteral("The same texts under each task"));
     }
+    void runs_of_one_seed_are_told_apart() {
+        make();
+        write_attempt(sample_run(m_folder->path(), 1), 1, 5, "finished");  // EM with seed 1 once more
+        add_documents(m_folder->path());
+        show();
+        click(QStringLiteral("recall"));
+        QSet<QString> names;
+        for (const QWidget* card : m_page->findChildren<QWidget*>(QStringLiteral("resultCard")))
+            names << card->findChild<ElidedLabel*>()->fullText();
+        QCOMPARE(names.size(), qsizetype{4});  // start, EM's two of seed 1, and that of seed 2
+    }
     void a_broken_document_shows_its_error_and_the_others_go_on() {
         open(true);
         click(QStringLiteral("recall"));
@@ -186,6 +197,9 @@ class TestResults : public QObject {
         QCOMPARE(count("resultError"), 1);
         const QString error = m_page->findChild<QLabel*>(QStringLiteral("resultError"))->text();
         QVERIFY2(error.contains(QStringLiteral("2 x and 3 y")), qPrintable(error));
+        QSet<QString> spoken;
+        for (const FigureView* view : m_page->findChildren<FigureView*>(QStringLiteral("resultFigure"))) spoken << view->accessibleName();
+        QCOMPARE(spoken.size(), qsizetype{2});  // each is of its run
         for (const FigureView* view : m_page->findChildren<FigureView*>()) {
             QVERIFY(view->hasValues());
             QCOMPARE(view->grabData().size(), 2);

@@ -1,4 +1,8 @@
+#include <QAbstractButton>
+#include <QAbstractSlider>
 #include <QAccessible>
+#include <QComboBox>
+#include <QLineEdit>
 #include <QSettings>
 #include <QTabBar>
 #include <QTest>
@@ -106,6 +110,26 @@ class TestKeyboard : public QObject {
         QStringList nameless;
         for (QWidget* widget : window_->findChildren<QWidget*>())
             if (takesTab(widget) && spokenName(widget).isEmpty()) nameless << nameOf(widget);
+        QVERIFY2(nameless.isEmpty(), qPrintable(nameless.join(QStringLiteral(", "))));
+    }
+
+    /// Of the views that were not chosen, too: what can be chosen, typed or pressed there has a name of its own, whatever its value.
+    void what_a_hidden_view_has_is_named_as_well_data() {
+        QTest::addColumn<QString>("page");
+        for (const char* page : {"facets", "experts", "router", "curriculum", "results", "explore", "data"})
+            QTest::addRow("%s", page) << QString::fromLatin1(page);
+    }
+    void what_a_hidden_view_has_is_named_as_well() {
+        QFETCH(QString, page);
+        open(page);
+        QStringList nameless;
+        for (QWidget* widget : window_->page(page)->findChildren<QWidget*>()) {
+            const bool isControl = qobject_cast<QComboBox*>(widget) || qobject_cast<QLineEdit*>(widget) ||
+                                   qobject_cast<QAbstractButton*>(widget) || qobject_cast<QAbstractSlider*>(widget);
+            if (!isControl || (widget->focusPolicy() & Qt::TabFocus) != Qt::TabFocus || widget->focusProxy()) continue;
+            QAccessibleInterface* interface = QAccessible::queryAccessibleInterface(widget);
+            if (!interface || interface->text(QAccessible::Name).isEmpty()) nameless << nameOf(widget);
+        }
         QVERIFY2(nameless.isEmpty(), qPrintable(nameless.join(QStringLiteral(", "))));
     }
 

@@ -68,6 +68,12 @@ void BatchExamples::clear() {
     showTable({});
 }
 
+void BatchExamples::say(const QString& status, const QString& problem) {
+    clear();
+    m_status->setText(status);
+    m_error->setMessage(problem);
+}
+
 void BatchExamples::ask(const QString& folder, const QString& label, qint64 step, const std::set<std::string>& tasks) {
     clear();
     m_label = label;

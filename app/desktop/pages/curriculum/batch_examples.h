@@ -23,6 +23,8 @@ class BatchExamples : public QWidget {
     /// `tasks`: those that the run logged a loss of at the step.
     void ask(const QString& folder, const QString& label, qint64 step, const std::set<std::string>& tasks);
     void clear();
+    /// In place of examples.
+    void say(const QString& status, const QString& problem = {});
     bool isBusy() const;
     const Table& table() const;
 

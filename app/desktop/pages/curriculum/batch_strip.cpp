@@ -44,14 +44,15 @@ void BatchStrip::setRuns(CurriculumDataPtr runs, const std::map<std::string, int
     const bool whole = m_from <= m_first && m_to >= m_last;
     m_first = std::numeric_limits<double>::infinity(), m_last = 1;
     for (const CurriculumRun& run : *m_runs) {
-        if (run.order.batches.empty()) continue;
+        if (run.order.batches.empty() && !run.isUnbegun) continue;
         Strip strip{&run, {}};
         for (const std::string& task : run.order.tasks) strip.colours.push_back(colours.at(task));
         m_strips.push_back(std::move(strip));
+        if (run.order.batches.empty()) continue;
         m_first = std::min(m_first, static_cast<double>(run.order.batches.front().step));
         m_last = std::max(m_last, static_cast<double>(run.order.batches.back().step) + 1);
     }
-    if (m_strips.empty()) m_first = 0;
+    if (!std::isfinite(m_first)) m_first = 0;  // no batch at all
     m_current = std::clamp(m_current, 0, std::max(0, static_cast<int>(m_strips.size()) - 1));
     setRange(whole ? m_first : m_from, whole ? m_last : m_to);
     updateGeometry();
@@ -60,6 +61,15 @@ void BatchStrip::setRuns(CurriculumDataPtr runs, const std::map<std::string, int
 QSize BatchStrip::sizeHint() const { return {640, static_cast<int>(m_strips.size()) * (lineHeight() + strip_height + gap) + lineHeight()}; }
 
 QRect BatchStrip::areaOf(int strip) const { return {0, strip * (lineHeight() + strip_height + gap) + lineHeight(), width(), strip_height}; }
+
+QRect BatchStrip::nameAreaOf(int strip) const { return {4, areaOf(strip).top() - lineHeight(), width() - 8, lineHeight()}; }
+
+QString BatchStrip::nameOf(int strip) const {
+    const QString whole = qs(m_strips[static_cast<std::size_t>(strip)].run->request.label), name = withShortKeys(whole);
+    const QFontMetricsF metrics(Theme::plotFont());
+    const int room = nameAreaOf(strip).width();
+    return metrics.horizontalAdvance(name) <= room ? name : elidedName(whole, metrics, room);
+}
 
 void BatchStrip::setRange(double from, double to) {
     const double all = m_last - m_first, size = std::clamp(to - from, std::min(smallest_range, all), all);
@@ -96,8 +106,10 @@ std::map<int, double> BatchStrip::sharesAt(int strip, int x) const {
 
 QString BatchStrip::textAt(const QPoint& position) const {
     for (int strip = 0; strip < static_cast<int>(m_strips.size()); ++strip) {
+        if (nameAreaOf(strip).contains(position)) return qs(m_strips[static_cast<std::size_t>(strip)].run->request.label);
         if (!areaOf(strip).contains(position)) continue;
         const TrainedOrder& order = m_strips[static_cast<std::size_t>(strip)].run->order;
+        if (order.batches.empty()) return tr("not begun: a click, or Enter, plans its batches");
         const auto [first, behind] = batchesAt(order, position.x());
         if (first == behind) return {};
         const std::int64_t from = order.batches[first].step, to = order.batches[behind - 1].step;
@@ -105,10 +117,11 @@ QString BatchStrip::textAt(const QPoint& position) const {
             return tr("steps %1 to %2 · %3 batches")
                 .arg(countText(from), countText(to), countText(static_cast<std::int64_t>(behind - first)));
         QStringList parts{tr("step %1").arg(countText(from))};
-        for (std::size_t i = first; i < behind; ++i)
-            parts << tr("%1, loss %2")
-                         .arg(qs(order.tasks[static_cast<std::size_t>(order.batches[i].task)]))
-                         .arg(order.batches[i].loss, 0, 'g', 4);
+        for (std::size_t i = first; i < behind; ++i) {
+            const QString task = qs(order.tasks[static_cast<std::size_t>(order.batches[i].task)]);
+            const double loss = order.batches[i].loss;
+            parts << (std::isfinite(loss) ? tr("%1, loss %2").arg(task, QString::number(loss, 'g', 4)) : tr("%1, planned").arg(task));
+        }
         return parts.join(QStringLiteral(" · "));
     }
     return {};
@@ -128,10 +141,13 @@ void BatchStrip::paintStrip(QPainter& painter, int strip) const {
     const ThemeColours& colours = Theme::instance().colours();
     const QRect area = areaOf(strip);
     painter.setPen(hasFocus() && strip == m_current ? colours.accent : colours.text);
-    painter.drawText(
-        QRect(4, area.top() - lineHeight(), width() - 8, lineHeight()), Qt::AlignLeft | Qt::AlignVCenter,
-        elidedName(qs(m_strips[static_cast<std::size_t>(strip)].run->request.label), QFontMetrics(painter.font()), width() - 8));
+    painter.drawText(nameAreaOf(strip), Qt::AlignLeft | Qt::AlignVCenter, nameOf(strip));
     painter.fillRect(area, colours.line);
+    if (m_strips[static_cast<std::size_t>(strip)].run->order.batches.empty()) {
+        painter.setPen(colours.text);
+        painter.drawText(area.adjusted(8, 0, -8, 0), Qt::AlignLeft | Qt::AlignVCenter, textAt(area.center()));
+        return;
+    }
     for (int x = 0; x < width(); ++x) {
         double top = area.top();
         for (const auto& [place, share] : sharesAt(strip, x)) {
@@ -148,7 +164,7 @@ void BatchStrip::paintStrip(QPainter& painter, int strip) const {
 }
 
 void BatchStrip::paintSteps(QPainter& painter) const {
-    if (m_strips.empty()) return;
+    if (std::all_of(m_strips.begin(), m_strips.end(), [](const Strip& strip) { return strip.run->order.batches.empty(); })) return;
     const QRect line(4, height() - lineHeight(), width() - 8, lineHeight());
     painter.setPen(Theme::instance().colours().secondary);
     painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, tr("step %1").arg(countText(static_cast<std::int64_t>(std::ceil(m_from)))));
@@ -182,6 +198,7 @@ int BatchStrip::stripAt(int y) const {
 void BatchStrip::choose(int strip, int x) {
     if (strip < 0 || strip >= static_cast<int>(m_strips.size())) return;
     const CurriculumRun& run = *m_strips[static_cast<std::size_t>(strip)].run;
+    if (run.order.batches.empty()) return Q_EMIT orderWanted(qs(run.request.run));
     const auto [first, behind] = batchesAt(run.order, x);
     if (first != behind) Q_EMIT batchChosen(qs(run.request.run), run.order.batches[first].step);
 }
@@ -189,6 +206,10 @@ void BatchStrip::choose(int strip, int x) {
 void BatchStrip::goTo(int strip) {
     m_current = std::clamp(strip, 0, std::max(0, static_cast<int>(m_strips.size()) - 1));
     update();
+    if (m_strips.empty()) return;
+    QRect place = areaOf(m_current).united(nameAreaOf(m_current));
+    if (m_current + 1 == static_cast<int>(m_strips.size())) place.setBottom(height() - 1);  // the steps stand below the last
+    Q_EMIT wentTo(place);
 }
 
 void BatchStrip::mouseMoveEvent(QMouseEvent* event) {

@@ -7,7 +7,8 @@ namespace faceter::desktop {
 
 /// A strip a run: its steps from left to right, coloured by task. Where a pixel holds several batches, or a batch several tasks, each task
 /// has its share of the height. Zooms and pans as figures do: wheel, drag, + and -, Left and Right, 0; down to single batches. A click
-/// chooses a batch, Enter the one in the middle of the strip that Up and Down go to.
+/// chooses a batch, Enter the one in the middle of the strip that Up and Down go to. The strip of a run that has not begun is empty until
+/// its order is planned.
 class BatchStrip : public QWidget {
     Q_OBJECT
   public:
@@ -16,8 +17,10 @@ class BatchStrip : public QWidget {
     /// Steps that are in view: [first, last).
     std::pair<double, double> range() const { return {m_from, m_to}; }
     void setRange(double from, double to);
-    /// "step 120 · retrieval, loss 0.31" at a place of the widget; empty beside the strips.
+    /// "step 120 · retrieval, loss 0.31" at a place of the widget; over a strip the whole name of its run; else empty.
     QString textAt(const QPoint& position) const;
+    /// What stands over a strip: a sweep's point with its keys' first letters, as on other pages.
+    QString nameOf(int strip) const;
     /// Palette places of what a strip shows in a column of pixels, from the top; a share of 1 in all.
     std::map<int, double> sharesAt(int strip, int x) const;
     QSize sizeHint() const override;
@@ -26,6 +29,10 @@ class BatchStrip : public QWidget {
   Q_SIGNALS:
     /// A step of a run (id); the first one where a pixel holds several.
     void batchChosen(const QString& run, qint64 step);
+    /// The strip of a run that has not begun was chosen.
+    void orderWanted(const QString& run);
+    /// By keys or mouse: `place` is to be in sight.
+    void wentTo(const QRect& place);
 
   protected:
     void paintEvent(QPaintEvent* event) override;
@@ -42,6 +49,7 @@ class BatchStrip : public QWidget {
         std::vector<int> colours;  // one a task
     };
     QRect areaOf(int strip) const;
+    QRect nameAreaOf(int strip) const;
     double stepAt(int x) const;
     /// Batches of the steps of a column; two iterators.
     std::pair<std::size_t, std::size_t> batchesAt(const TrainedOrder& order, int x) const;

@@ -1,6 +1,7 @@
 #include "pages/curriculum/curriculum_data.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <set>
 #include <string_view>
@@ -59,11 +60,10 @@ std::string summaryOf(const Json& report, const std::string& where) {
     return text;
 }
 
-/// The curves of a later stage have names of their own (NAME@STAGE), and steps of their own.
 TrainedOrder orderOf(Store& store, const std::string& run) {
     TrainedOrder order;
-    for (const std::string& name : store.series_names(run)) {
-        if (!std::string_view(name).starts_with(loss_prefix) || name.find('@') != std::string::npos) continue;
+    for (const std::string& name : seriesOfFirstStage(store, run)) {
+        if (!std::string_view(name).starts_with(loss_prefix)) continue;
         const int task = static_cast<int>(order.tasks.size());
         order.tasks.push_back(name.substr(loss_prefix.size()));
         for (const SeriesPoint& point : store.series(run, name)) order.batches.push_back({point.step, task, point.value});
@@ -73,8 +73,17 @@ TrainedOrder orderOf(Store& store, const std::string& run) {
     return order;
 }
 
+bool trainsSeveralTasks(const Json& settings) {
+    if (!settings.is_object() || !settings.contains("tasks") || !settings["tasks"].is_object()) return false;
+    int trained = 0;
+    for (const auto& [name, task] : settings["tasks"].items())
+        trained += task.is_object() && task.contains("train") && task["train"].is_array() && !task["train"].empty();
+    return trained > 1;
+}
+
 CurriculumRun loadRun(Store& store, const TrainedRun& request) {
-    CurriculumRun run{request, {}, {}, {}, {}, {}};
+    CurriculumRun run;
+    run.request = request;
     readDocuments(store, run, "figure", [&](const std::string& name, const Json& json, const std::string& where) {
         Figure figure = Figure::from_json(json, where);
         figure.validate();
@@ -90,6 +99,7 @@ CurriculumRun loadRun(Store& store, const TrainedRun& request) {
     });
     if (const auto plan = run.tables.find("plan"); plan != run.tables.end()) run.tour = tourOf(plan->second);
     run.order = orderOf(store, request.run);
+    run.isUnbegun = !request.isDone && store.series_names(request.run).empty() && trainsSeveralTasks(store.settings(request.run));
     return run;
 }
 
@@ -98,9 +108,26 @@ CurriculumRun loadRun(Store& store, const TrainedRun& request) {
 std::vector<CurriculumRun> loadCurriculum(Store& store, const std::vector<TrainedRun>& requests) {
     std::vector<CurriculumRun> runs;
     for (const TrainedRun& request : requests)
-        if (CurriculumRun run = loadRun(store, request); run.hasReport() || !run.problems.empty() || run.order.tasks.size() > 1)
+        if (CurriculumRun run = loadRun(store, request);
+            run.hasReport() || !run.problems.empty() || run.order.tasks.size() > 1 || run.isUnbegun)
             runs.push_back(std::move(run));
     return runs;
+}
+
+TrainedOrder plannedOrder(const Json& answer) {
+    TrainedOrder order;
+    for (const Json& task : answer.at("tasks")) order.tasks.push_back(task.get<std::string>());
+    std::int64_t step = 0;
+    for (const Json& tasks : answer.at("steps")) {
+        ++step;
+        for (const Json& place : tasks) {
+            const int task = place.get<int>();
+            if (task < 0 || task >= static_cast<int>(order.tasks.size()))
+                throw data_error("the live worker's answer has {} tasks, and step {} another one", order.tasks.size(), step);
+            order.batches.push_back({step, task, std::numeric_limits<double>::quiet_NaN()});
+        }
+    }
+    return order;
 }
 
 std::map<std::string, int> taskColours(const std::vector<CurriculumRun>& runs) {
@@ -119,7 +146,8 @@ std::string batchesCsv(const std::vector<CurriculumRun>& runs) {
     for (const CurriculumRun& run : runs)
         for (const TrainedBatch& batch : run.order.batches)
             csv += fmt::format("{},{},{},{}\r\n", escape_csv(run.request.run), batch.step,
-                               escape_csv(run.order.tasks[static_cast<std::size_t>(batch.task)]), format_double(batch.loss));
+                               escape_csv(run.order.tasks[static_cast<std::size_t>(batch.task)]),
+                               std::isfinite(batch.loss) ? format_double(batch.loss) : "");
     return csv;
 }
 

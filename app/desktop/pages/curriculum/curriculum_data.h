@@ -15,7 +15,7 @@ namespace faceter::desktop {
 struct TrainedBatch {
     std::int64_t step = 0;
     int task = 0;  ///< place in TrainedOrder::tasks
-    double loss = 0;
+    double loss = 0;  ///< NaN: the batch is planned
 };
 
 /// What was trained when, from the series loss/<task> of the first stage.
@@ -37,18 +37,22 @@ struct CurriculumRun {
     std::map<std::string, Figure> figures;  ///< similarity, energy, tour, difficulty, underfitting
     std::map<std::string, Table> tables;    ///< plan, tour, underfitting
     TrainedOrder order;
+    bool isUnbegun = false;  ///< it logged no step yet, and has several tasks to train
     std::vector<std::string> problems{};  ///< documents that cannot be read, one sentence each
     bool hasReport() const { return !figures.empty() || !tables.empty(); }
 };
-/// Runs that have a report or an order of tasks.
+/// Runs that have a report or an order of tasks, or will have one.
 using CurriculumDataPtr = std::shared_ptr<const std::vector<CurriculumRun>>;
 
 std::vector<CurriculumRun> loadCurriculum(Store& store, const std::vector<TrainedRun>& requests);
 
+/// What a run would meet when, as the live worker draws it (session method "planned_order"). Errors (data): an answer that is none.
+TrainedOrder plannedOrder(const Json& answer);
+
 /// A colour's place for each task, the same in ring and strips: the first tour's order, then what it lacks by name.
 std::map<std::string, int> taskColours(const std::vector<CurriculumRun>& runs);
 
-/// "run,step,task,loss" of every batch.
+/// "run,step,task,loss" of every batch; one that is planned has no loss.
 std::string batchesCsv(const std::vector<CurriculumRun>& runs);
 
 }  // namespace faceter::desktop

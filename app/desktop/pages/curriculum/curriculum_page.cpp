@@ -3,10 +3,12 @@
 #include <QGridLayout>
 #include <QHBoxLayout>
 #include <QMenu>
+#include <QScrollBar>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <set>
 
+#include "figure/elided_name.h"
 #include "figure/figure_view.h"
 #include "figure/table_export.h"
 #include "pages/curriculum/batch_examples.h"
@@ -19,6 +21,7 @@
 #include "widgets/save_file.h"
 #include "widgets/scroll.h"
 #include "widgets/table_model.h"
+#include "worker/worker_query.h"
 
 namespace faceter::desktop {
 namespace {
@@ -37,14 +40,15 @@ CurriculumPage::CurriculumPage(Workspace& workspace)
       m_ring(new TourRing),
       m_strip(new BatchStrip),
       m_legend(new QWidget),
-      m_examples(new BatchExamples) {
+      m_examples(new BatchExamples),
+      m_plan(new WorkerQuery(this)) {
     addView(tr("Tour"), makeTour());
     addView(tr("Difficulty"), makeDifficulty());
     addView(tr("Batches"), makeBatches());
     start();
 }
 
-bool CurriculumPage::isReady() const { return RunPageOf::isReady() && !m_examples->isBusy(); }
+bool CurriculumPage::isReady() const { return RunPageOf::isReady() && !m_examples->isBusy() && !m_plan->isBusy(); }
 
 QWidget* CurriculumPage::makeCard(const std::string& figure) {
     auto* frame = new QFrame;
@@ -131,20 +135,56 @@ QWidget* CurriculumPage::makeBatches() {
     layout->addWidget(m_strips, 2);
     layout->addWidget(column(m_examples), 1);
     connect(m_strip, &BatchStrip::batchChosen, this, &CurriculumPage::showExamples);
+    connect(m_strip, &BatchStrip::orderWanted, this, &CurriculumPage::planOrder);
+    m_plan->setTitle(tr("Planned order of batches"));
+    connect(m_plan, &WorkerQuery::answered, this, [this](const WorkerAnswer& answer) {
+        try {
+            m_planned[m_planning.toStdString()] = plannedOrder(*answer);
+            m_examples->clear();
+            m_drawn = nullptr;
+            showBatches();
+        } catch (const std::exception& error) {
+            m_examples->say(labelOf(m_planning), QString::fromUtf8(error.what()));
+        }
+    });
+    connect(m_plan, &WorkerQuery::failed, this, [this](const QString& message) { m_examples->say(labelOf(m_planning), message); });
+    connect(m_plan, &WorkerQuery::cancelled, this, [this] { m_examples->say(tr("%1: cancelled").arg(labelOf(m_planning))); });
+    connect(m_plan, &WorkerQuery::progressed, this, [this](const WorkerProgress& progress) {
+        m_examples->say(tr("%1: %2").arg(labelOf(m_planning), progress.what));
+    });
+    connect(m_strip, &BatchStrip::wentTo, this, [this](const QRect& place) {
+        const QPoint middle = m_strip->mapTo(m_strips->widget(), QPoint(0, place.center().y()));
+        m_strips->ensureVisible(m_strips->horizontalScrollBar()->value(), middle.y(), 0, place.height() / 2 + 1);
+    });
     return body;
 }
 
 /// Of a batch that was chosen on the strip.
 void CurriculumPage::showExamples(const QString& id, qint64 step) {
     if (!workspace().session()) return;
+    m_plan->stop();  // what it would say stands where the examples do
     for (const CurriculumRun& run : runs()) {
         if (qs(run.request.run) != id) continue;
         std::set<std::string> tasks;
         for (const TrainedBatch& batch : run.order.batches)
             if (batch.step == step) tasks.insert(run.order.tasks[static_cast<std::size_t>(batch.task)]);
         const auto folder = workspace().session()->folder() / "runs" / run.request.run;
-        m_examples->ask(qs(folder.string()), qs(run.request.label), step, tasks);
+        m_examples->ask(qs(folder.string()), withShortKeys(qs(run.request.label)), step, tasks);
     }
+}
+
+QString CurriculumPage::labelOf(const QString& id) const {
+    for (const CurriculumRun& run : runs())
+        if (qs(run.request.run) == id) return withShortKeys(qs(run.request.label));
+    return id;
+}
+
+/// Of a run that has not begun, whose strip was chosen.
+void CurriculumPage::planOrder(const QString& id) {
+    if (!workspace().session()) return;
+    m_planning = id;
+    m_examples->say(tr("%1: planning its batches").arg(labelOf(id)));
+    m_plan->ask(QStringLiteral("planned_order"), {{"run", (workspace().session()->folder() / "runs" / id.toStdString()).string()}});
 }
 
 std::function<CurriculumDataPtr(Store&)> CurriculumPage::question() const {
@@ -158,16 +198,27 @@ void CurriculumPage::fillViews() {
     showBatches();
     showReport(run);
     showRing(run ? *run : CurriculumRun{});
-    setSubtitle(run && !run->summary.empty() ? qs(run->summary) : tr("The order in which the runs met their tasks."));
+    QString said = run && !run->summary.empty() ? qs(run->summary) : tr("The order in which the runs met their tasks.");
+    const std::size_t unread = runs().empty() ? 0 : unreadTrainedRuns(workspace());  // of which the strips would have one each
+    if (unread > 0) said += QLatin1Char('\n') + tr("%1 more are ticked and were not looked at: untick others").arg(unread);
+    setSubtitle(said);
 }
 
 /// Of all runs: another run that is chosen leaves the strip where it was zoomed to.
 void CurriculumPage::showBatches() {
     if (m_drawn == sharedRuns()) return;
     m_drawn = sharedRuns();
-    if (m_drawn->empty()) m_examples->clear();
-    m_colours = taskColours(runs());
-    m_strip->setRuns(sharedRuns(), m_colours);
+    if (m_drawn->empty()) {
+        m_examples->clear();
+        m_plan->stop();
+        m_planned.clear();
+    }
+    auto stripped = std::make_shared<std::vector<CurriculumRun>>(runs());
+    for (CurriculumRun& run : *stripped)
+        if (const auto planned = m_planned.find(run.request.run); run.isUnbegun && planned != m_planned.end()) run.order = planned->second;
+    m_stripped = stripped;
+    m_colours = taskColours(*m_stripped);
+    m_strip->setRuns(m_stripped, m_colours);
     m_strip->setMinimumHeight(m_strip->sizeHint().height());
     m_strips->setMaximumHeight(m_strip->minimumHeight());
     showLegend();
@@ -216,7 +267,7 @@ void CurriculumPage::showLegend() {
 
 bool CurriculumPage::hasView(int view) const {
     if (isOfOneRun(view)) return chosenRun() != nullptr;
-    return std::any_of(runs().begin(), runs().end(), [](const CurriculumRun& run) { return !run.order.batches.empty(); });
+    return std::any_of(runs().begin(), runs().end(), [](const CurriculumRun& run) { return run.isUnbegun || !run.order.batches.empty(); });
 }
 
 RunPage::Nothing CurriculumPage::nothing() const {
@@ -248,7 +299,7 @@ void CurriculumPage::addExports(QMenu* menu) {
             menu->addMenu(tr("Examples of the batch")), this, QStringLiteral("batch_examples"),
             [table = m_examples->table()](TableFormat format) { return QByteArray::fromStdString(export_table(table, format)); });
     QAction* batches = menu->addAction(tr("Batches as CSV…"), this, [this] {
-        askAndSave(this, QStringLiteral("batches.csv"), [this] { return QByteArray::fromStdString(batchesCsv(runs())); });
+        askAndSave(this, QStringLiteral("batches.csv"), [this] { return QByteArray::fromStdString(batchesCsv(*m_stripped)); });
     });
     batches->setObjectName(QStringLiteral("exportBatches"));
 }

@@ -13,6 +13,7 @@ class DataTable;
 class FigureView;
 class TableModel;
 class TourRing;
+class WorkerQuery;
 
 /// The order in which the shown runs met their tasks: Data-CUBE's tour, similarities and annealing; difficulty and underfitting by task;
 /// and the batches of every run as they were trained.
@@ -54,6 +55,8 @@ class CurriculumPage : public RunPageOf<CurriculumRun> {
     void addExports(QMenu* menu) override;
     void showBatches();
     void showExamples(const QString& id, qint64 step);
+    void planOrder(const QString& id);
+    QString labelOf(const QString& id) const;
     void showReport(const CurriculumRun* run);
     void showRing(const CurriculumRun& run);
     void showLegend();
@@ -68,6 +71,10 @@ class CurriculumPage : public RunPageOf<CurriculumRun> {
     std::vector<TablePart> m_tables;
     std::map<std::string, int> m_colours;  // of tasks
     CurriculumDataPtr m_drawn;             // whose batches are in the strip
+    CurriculumDataPtr m_stripped;          // the same with the orders that were planned
+    WorkerQuery* m_plan;
+    QString m_planning;                            // the run whose order is being planned
+    std::map<std::string, TrainedOrder> m_planned;  // of runs that had not begun
 };
 
 }  // namespace faceter::desktop

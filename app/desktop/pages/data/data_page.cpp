@@ -21,6 +21,7 @@
 #include "pages/page_parts.h"
 #include "widgets/data_table.h"
 #include "widgets/labels.h"
+#include "widgets/name_box.h"
 #include "widgets/run_label.h"
 #include "widgets/save_file.h"
 #include "widgets/table_model.h"
@@ -34,7 +35,7 @@ const PageRegistration registration{
     {QStringLiteral("data"), QStringLiteral("Data"), 13, false, [](Workspace& workspace) { return new DataPage(workspace); }}};
 
 constexpr std::size_t page_size = 50, most_runs = 200;
-constexpr int typing_pause_ms = 300, widest_column = 420;
+constexpr int typing_pause_ms = 300, widest_column = 420, widest_choice = 260;
 
 struct ShownRun {
     QString id, label;
@@ -46,7 +47,7 @@ std::vector<ShownRun> shownRuns(const Workspace& workspace) {
     std::vector<ShownRun> runs, baselines;
     const RunsSnapshotPtr hold = workspace.runs();
     const RunRow* current = workspace.current();
-    if (current) runs.push_back({qs(current->info.id), seedLabel(qs(current->info.shown_name()), current->info.seed)});
+    if (current) runs.push_back({qs(current->info.id), runLabel(current->info)});
     for (const RunGroupRef& group : workspace.shownGroups()) {
         const RunRow* run = group.runs.empty() ? nullptr : group.runs.front();
         if (!run || run->info.is_imported() || runs.size() >= most_runs || (current && groupKey(current->info) == group.key)) continue;
@@ -60,7 +61,7 @@ std::vector<ShownRun> shownRuns(const Workspace& workspace) {
 
 DataPage::DataPage(Workspace& workspace)
     : Page(workspace),
-      m_source(new QComboBox),
+      m_source(new NameBox),
       m_actions(new QWidget),
       m_list(new QListWidget),
       m_tabs(new QTabWidget),
@@ -134,6 +135,7 @@ QWidget* DataPage::makeHead() {
     m_source->setObjectName(QStringLiteral("dataRun"));
     m_source->setAccessibleName(tr("The run or experiment whose data sets are shown"));
     m_source->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+    m_source->setMaximumWidth(widest_choice);
     auto* menu = new QMenu(this);
     connect(menu, &QMenu::aboutToShow, this, [this, menu] { fillExports(menu); });
     return pageHead(QStringLiteral("data"), tr("Data"), m_actions, {m_source}, menu);

@@ -7,6 +7,7 @@
 #include "workspace/store_query.h"
 
 class QComboBox;
+class QLabel;
 class QLineEdit;
 class QListWidget;
 class QMenu;

@@ -58,16 +58,9 @@ std::optional<std::pair<int, int>> placeOf(const std::string& name) {
     return std::pair(static_cast<int>(*block), static_cast<int>(*expert));
 }
 
-/// The curves of a later stage have names of their own (NAME@STAGE), and steps of their own.
-std::vector<std::string> namesOfFirstStage(Store& store, const std::string& run) {
-    std::vector<std::string> names = store.series_names(run);
-    std::erase_if(names, [](const std::string& name) { return name.find('@') != std::string::npos; });
-    return names;
-}
-
 ExpertHistory readHistory(Store& store, const std::string& run) {
     ExpertHistory history;
-    const std::vector<std::string> names = namesOfFirstStage(store, run);
+    const std::vector<std::string> names = seriesOfFirstStage(store, run);
     std::map<int, std::map<int, std::string>> found;
     for (const std::string& name : names)
         if (const auto place = placeOf(name)) found[place->first][place->second] = name;

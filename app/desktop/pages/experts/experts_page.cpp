@@ -3,6 +3,7 @@
 #include <QMenu>
 
 #include "figure/figure_view.h"
+#include "figure/table_export.h"
 #include "pages/experts/history_view.h"
 #include "pages/experts/text_view.h"
 #include "project/runs_snapshot.h"
@@ -78,6 +79,10 @@ void ExpertsPage::addExports(QMenu* menu) {
             addFigureExports(menu->addMenu(qs(figure->figure().title)), this, figure, qs(figure->figure().name));
     if (view() == View::tasks) m_tasks->addExports(menu, this);
     if (view() == View::moves) m_moves->addExports(menu, this);
+    if (view() != View::text) return;
+    if (const Table table = m_text->tokenTable(); !table.rows.empty())
+        addTableExports(menu->addMenu(qs(table.caption)), this, qs(table.name),
+                        [table](TableFormat format) { return QByteArray::fromStdString(export_table(table, format)); });
 }
 
 QJsonObject ExpertsPage::state() const {

@@ -4,6 +4,7 @@
 #include <QHBoxLayout>
 #include <QSignalBlocker>
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include "pages/experts/token_strip.h"
@@ -84,7 +85,9 @@ void ExpertTextView::take(const Json& answer) {
     const QString how = tokens.by == QStringLiteral("token")     ? tr("a router picks the expert of every token")
                         : tokens.by == QStringLiteral("nothing") ? tr("no expert: all texts go through the same weights")
                                                                  : tr("the instruction picks one expert for the whole text");
-    const QString count = tokens.pieces.size() == 1 ? tr("1 token") : tr("%1 tokens").arg(tokens.pieces.size());
+    QString count = tokens.pieces.size() == 1 ? tr("1 token") : tr("%1 tokens").arg(tokens.pieces.size());
+    if (tokens.numTokens > tokens.pieces.size())
+        count = tr("the first %1 of %2 tokens, which are all that the model reads").arg(tokens.pieces.size()).arg(tokens.numTokens);
     setStatus(tr("%1, instruction \"%2\": %3").arg(count, tokens.instruction, how));
 }
 
@@ -120,6 +123,25 @@ void ExpertTextView::showLegend() {
         layout->addWidget(plainLabel(tr("expert %1").arg(expert)));
         m_legend->layout()->addWidget(entry);
     }
+}
+
+Table ExpertTextView::tokenTable() const {
+    const TokenExperts& tokens = m_strip->tokens();
+    Table table;
+    table.name = "tokens";
+    table.caption = tr("Tokens of the text").toStdString();
+    table.add_column("place", ColumnKind::count);
+    table.add_column("token", ColumnKind::text);
+    for (const char* name : {"block", "expert"}) table.add_column(name, ColumnKind::count);
+    table.add_column("probability", ColumnKind::number, 4);
+    for (qsizetype i = 0; i < tokens.pieces.size(); ++i)
+        for (const TokenExperts::Block& block : tokens.blocks) {
+            const auto at = static_cast<std::size_t>(i);
+            table.add_row({Cell::of(static_cast<double>(i + 1)), Cell::of(tokens.pieces[i].toStdString()),
+                           Cell::of(static_cast<double>(block.block)), Cell::of(static_cast<double>(block.experts[at])),
+                           Cell::of(block.probabilities.empty() ? std::numeric_limits<double>::quiet_NaN() : block.probabilities[at])});
+        }
+    return table;
 }
 
 void ExpertTextView::showTable() {

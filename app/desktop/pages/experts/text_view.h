@@ -19,6 +19,8 @@ class ExpertTextView : public TextQuestion {
     explicit ExpertTextView(QWidget* parent = nullptr);
     /// Null: none.
     void setRun(const ExpertsRun* run);
+    /// A row a token and block that has experts, to be written; without rows where nothing was answered.
+    Table tokenTable() const;
 
   private:
     void take(const Json& answer) override;

@@ -21,6 +21,7 @@ constexpr int gap = 4, padding = 6, bar_height = 4, bar_gap = 1, narrowest = 22;
 TokenExperts TokenExperts::from(const Json& answer) {
     TokenExperts tokens;
     for (const Json& piece : answer.at("pieces")) tokens.pieces << qs(piece.get<std::string>());
+    tokens.numTokens = answer.contains("num_tokens") ? answer["num_tokens"].get<qsizetype>() : tokens.pieces.size();
     tokens.instruction = qs(answer.at("instruction").get<std::string>());
     tokens.by = qs(answer.at("by").get<std::string>());
     tokens.numExperts = answer.at("num_experts").get<int>();

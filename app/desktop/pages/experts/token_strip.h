@@ -16,6 +16,7 @@ struct TokenExperts {
     };
     QStringList pieces;
     QString instruction, by;  ///< by: "token", "instruction" or "nothing"
+    qsizetype numTokens = 0;  ///< of the whole text: more than pieces where the model reads its beginning alone
     int numExperts = 0;
     std::vector<Block> blocks;
     /// Errors (data): parts that do not belong together.

@@ -65,11 +65,15 @@ ExploredCorpusPtr ExploredCorpus::from(const Json& answer) {
     return corpus;
 }
 
-std::vector<NeighbourList> neighbourLists(const Json& answer, const std::vector<ExploreColumn>& columns) {
+std::vector<NeighbourList> neighbourLists(const Json& answer, const std::vector<ExploreColumn>& columns, QStringList& problems) {
     const auto relevant = answer.at("relevant").get<std::vector<int>>();
     std::vector<NeighbourList> lists;
     for (std::size_t i = 0; i < std::min(columns.size(), answer.at("columns").size()); ++i) {
         const Json& own = answer["columns"][i];
+        if (own.contains("error")) {
+            problems << columns[i].label() + QStringLiteral(": ") + qs(own["error"].get<std::string>());
+            continue;
+        }
         NeighbourList list{columns[i], qs(own.at("instruction").get<std::string>()), hitsOf(own.at("hits"), relevant), {}, {}};
         for (const Json& rank : own.at("ranks")) list.relevantRanks.push_back(rank.at(1).get<int>());
         std::sort(list.relevantRanks.begin(), list.relevantRanks.end());

@@ -63,8 +63,8 @@ struct NeighbourList {
     std::vector<int> relevantRanks;   ///< ascending
     std::vector<float> similarities;  ///< of all documents, where they were asked for
 };
-/// An answer of the worker; `columns` are those that were asked for.
-std::vector<NeighbourList> neighbourLists(const Json& answer, const std::vector<ExploreColumn>& columns);
+/// An answer of the worker; `columns` are those that were asked for. One that has no answer is one of the `problems`, a line each.
+std::vector<NeighbourList> neighbourLists(const Json& answer, const std::vector<ExploreColumn>& columns, QStringList& problems);
 
 /// A column's corpus in the plane.
 struct CorpusMap {

@@ -1,5 +1,6 @@
 #include "pages/explore/explore_page.h"
 
+#include <QBuffer>
 #include <QComboBox>
 #include <QJsonArray>
 #include <QJsonObject>
@@ -16,11 +17,14 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "figure/table_export.h"
 #include "pages/explore/map_view.h"
 #include "pages/explore/neighbour_table.h"
+#include "project/runs_snapshot.h"
 #include "widgets/as_written.h"
 #include "widgets/flow_layout.h"
 #include "widgets/labels.h"
+#include "widgets/save_file.h"
 #include "widgets/texts.h"
 
 namespace faceter::desktop {
@@ -30,6 +34,7 @@ const PageRegistration registration{
     {QStringLiteral("explore"), QStringLiteral("Explore"), 10, true, [](Workspace& workspace) { return new ExplorePage(workspace); }}};
 
 constexpr int pause_ms = 400, neighbours_shown = 20, map_neighbours = 10;
+constexpr int most_characters = 1'000'000;  // a field's own limit is 32,767: more that is pasted would be cut without a word
 constexpr int narrowest = 140;  // of what takes the rest of a row
 constexpr std::size_t most_columns = 6, most_runs_at_first = 4;
 
@@ -87,6 +92,7 @@ ExplorePage::ExplorePage(Workspace& workspace)
       m_status(new ElidedLabel),
       m_progress(new QProgressBar),
       m_cancel(new QPushButton(tr("Cancel"))),
+      m_export(new QPushButton(tr("Export"))),
       m_error(new ErrorBar),
       m_stack(new QStackedWidget),
       m_loading(new QWidget),
@@ -134,6 +140,12 @@ QWidget* ExplorePage::makeHead() {
     m_viewChoice->setAccessibleName(tr("View"));
     m_viewChoice->addItems({tr("Neighbours"), tr("Map")});
     layout->addWidget(m_viewChoice);
+    auto* menu = new QMenu(this);
+    menu->setObjectName(QStringLiteral("exploreExportMenu"));
+    m_export->setObjectName(QStringLiteral("exploreExport"));
+    m_export->setMenu(menu);
+    layout->addWidget(m_export);
+    connect(menu, &QMenu::aboutToShow, this, [this, menu] { fillExports(menu); });
     connect(m_viewChoice, &QComboBox::currentIndexChanged, this, &ExplorePage::showView);
     connect(m_cancel, &QPushButton::clicked, this, [this] {
         for (WorkerQuery* query : {m_corpusQuery, m_neighbourQuery, m_mapQuery}) query->stop();
@@ -141,6 +153,26 @@ QWidget* ExplorePage::makeHead() {
         showBusy();
     });
     return head;
+}
+
+void ExplorePage::fillExports(QMenu* menu) {
+    menu->clear();
+    const bool map = view() == View::map;
+    const Table neighbours = (map ? m_mapTable : m_table)->model()->table(), points = map ? m_map->table() : Table();
+    for (const Table& table : {neighbours, points})
+        if (!table.rows.empty())
+            addTableExports(menu->addMenu(qs(table.caption)), this, qs(table.name),
+                            [table](TableFormat format) { return QByteArray::fromStdString(export_table(table, format)); });
+    if (!points.rows.empty())
+        menu->addAction(tr("Maps as PNG…"), this, [this] {
+            askAndSave(this, QStringLiteral("map.png"), [this] {
+                QBuffer picture;
+                picture.open(QIODevice::WriteOnly);
+                m_map->grab().save(&picture, "PNG");
+                return picture.data();
+            });
+        });
+    if (menu->isEmpty()) menu->addAction(tr("Nothing to export in this view"))->setEnabled(false);
 }
 
 QWidget* ExplorePage::makeBar() {
@@ -152,6 +184,7 @@ QWidget* ExplorePage::makeBar() {
     m_text->setAccessibleName(tr("Text to search for"));
     m_text->setPlaceholderText(tr("type a text to find what is nearest to it"));
     m_text->setClearButtonEnabled(true);
+    m_text->setMaxLength(most_characters);
     layout->addWidget(m_set);
     layout->addWidget(m_runs);
     layout->addWidget(m_tasks);
@@ -261,16 +294,21 @@ bool ExplorePage::isReady() const {
     return !m_query->isBusy() && !m_corpusQuery->isBusy() && !m_neighbourQuery->isBusy() && !m_mapQuery->isBusy() && !m_pause.isActive();
 }
 
-std::function<ExploreDataPtr(Store&)> ExplorePage::question() const {
+/// Of each shown group the first run that has a model.
+std::vector<ExploreRequest> ExplorePage::requests() const {
     const RunsSnapshotPtr hold = workspace().runs();
-    std::vector<ExploreRequest> requests;
+    std::vector<ExploreRequest> all;
     for (const RunGroupRef& group : workspace().shownGroups())
         for (const RunRow* run : group.runs)
             if (run->state.phase == RunPhase::done && !run->info.is_imported()) {
-                requests.push_back({run->info.id, group.label.toStdString(), group.colour});
+                all.push_back({run->info.id, group.label.toStdString(), group.colour});
                 break;
             }
-    return [requests, folder = workspace().session()->folder()](Store& store) { return loadExplore(store, folder, requests); };
+    return all;
+}
+
+std::function<ExploreDataPtr(Store&)> ExplorePage::question() const {
+    return [all = requests(), folder = workspace().session()->folder()](Store& store) { return loadExplore(store, folder, all); };
 }
 
 /// Another project's texts must not stand under this one's name.
@@ -284,11 +322,12 @@ void ExplorePage::clear() {
     m_data = std::make_shared<const std::vector<ExploreRun>>();
     m_corpus.reset();
     m_asked.clear();
+    m_numChosen = 0;
     m_askedMap.reset();
     m_lastQuestion = nullptr;
     m_error->setMessage({});
     m_bar->hide();
-    m_viewChoice->hide();
+    for (QWidget* widget : std::initializer_list<QWidget*>{m_viewChoice, m_export}) widget->hide();
     m_stack->setCurrentWidget(m_loading);
     showBusy();
 }
@@ -306,11 +345,12 @@ void ExplorePage::take(const ExploreDataPtr& data) {
     m_mapTable->setLists(nullptr, nullptr, {});
     m_data = data;
     m_asked.clear();
+    m_numChosen = 0;
     m_askedMap.reset();
     m_map->setCorpus(m_data, nullptr, {}, {});
     if (m_data->empty()) return showEmpty();
     m_bar->show();
-    m_viewChoice->show();
+    for (QWidget* widget : std::initializer_list<QWidget*>{m_viewChoice, m_export}) widget->show();
     if (!before.isEmpty()) m_wantedSet = before;
     fillSets();
     chooseSet();
@@ -371,8 +411,7 @@ std::vector<ExploreColumn> ExplorePage::chosenColumns() const {
     const QStringList runs = chosenOf(m_runs), tasks = chosenOf(m_tasks);
     std::vector<ExploreColumn> columns;
     for (const ExploreColumn& column : allColumns())
-        if (runs.contains(qs(column.run->request.label)) && (column.task.empty() || tasks.contains(qs(column.task))) &&
-            columns.size() < most_columns)
+        if (runs.contains(qs(column.run->request.label)) && (column.task.empty() || tasks.contains(qs(column.task))))
             columns.push_back(column);
     return columns;
 }
@@ -438,6 +477,8 @@ void ExplorePage::askNeighbours(const Json& query) {
     if (!m_corpus) return;
     const bool map = view() == View::map;
     m_asked = map ? m_map->wanted() : chosenColumns();
+    m_numChosen = m_asked.size();
+    m_asked.resize(std::min(m_asked.size(), most_columns));
     m_cancelled = false;
     if (m_asked.empty()) {
         m_table->setLists(nullptr, nullptr, {});
@@ -453,7 +494,9 @@ void ExplorePage::askNeighbours(const Json& query) {
 }
 
 void ExplorePage::takeNeighbours(const Json& answer) {
-    std::vector<NeighbourList> lists = neighbourLists(answer, m_asked);
+    QStringList problems;
+    std::vector<NeighbourList> lists = neighbourLists(answer, m_asked, problems);
+    m_error->setMessage(problems.join(QLatin1Char('\n')));
     if (view() == View::map) {
         if (m_lastQuestion.contains("document")) m_map->choose(m_lastQuestion["document"].get<int>());
         m_map->setNeighbours(lists);
@@ -497,11 +540,14 @@ void ExplorePage::showView() {
 
 void ExplorePage::showEmpty() {
     m_bar->hide();
-    m_viewChoice->hide();
-    m_empty->setText(
-        tr("No shown run has a model to ask"),
-        tr("The texts of a data set, the nearest documents to any text under each run and task, and a map of them would be here. "
-           "Tick runs that are done in the navigator."));
+    for (QWidget* widget : std::initializer_list<QWidget*>{m_viewChoice, m_export}) widget->hide();
+    const QString here =
+        tr("The texts of a data set, the nearest documents to any text under each run and task, and a map of them would be here.");
+    if (requests().empty())
+        m_empty->setText(tr("No shown run has a model to ask"), here + QLatin1Char(' ') + tr("Tick runs that are done in the navigator."));
+    else
+        m_empty->setText(tr("No shown run was scored on a data set"),
+                         here + QLatin1Char(' ') + tr("Give the experiment an evaluation, or tick other runs in the navigator."));
     m_stack->setCurrentWidget(m_empty);
 }
 
@@ -524,6 +570,8 @@ void ExplorePage::showBusy() {
     else if (m_corpus)
         text = tr("%1 documents").arg(countText(m_corpus->documents.size()));
     if (m_corpus && !m_corpus->part.isEmpty()) text += tr(" of %1").arg(m_corpus->part);
+    if (m_corpus && m_numChosen > m_asked.size())
+        text += tr(" · the first %1 of %2 columns: choose fewer runs or tasks").arg(m_asked.size()).arg(m_numChosen);
     m_status->setFullText(text);
 }
 

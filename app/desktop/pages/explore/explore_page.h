@@ -9,6 +9,7 @@
 class QComboBox;
 class QLineEdit;
 class QListView;
+class QMenu;
 class QProgressBar;
 class QPushButton;
 class QSortFilterProxyModel;
@@ -39,11 +40,13 @@ class ExplorePage : public Page {
 
   private:
     QWidget* makeHead();
+    void fillExports(QMenu* menu);
     QWidget* makeBar();
     QWidget* makeNeighbours();
     QWidget* makeMap();
     void connectQueries();
     void connectWorker(WorkerQuery* query, std::function<void(const Json&)> take);
+    std::vector<ExploreRequest> requests() const;
     std::function<ExploreDataPtr(Store&)> question() const;
     void clear();
     void take(const ExploreDataPtr& data);
@@ -81,6 +84,7 @@ class ExplorePage : public Page {
     ElidedLabel* m_status;
     QProgressBar* m_progress;
     QPushButton* m_cancel;
+    QPushButton* m_export;
     ErrorBar* m_error;
     QStackedWidget* m_stack;
     QWidget* m_loading;
@@ -99,6 +103,7 @@ class ExplorePage : public Page {
     ExploreDataPtr m_data;
     ExploredCorpusPtr m_corpus;
     std::vector<ExploreColumn> m_asked;  ///< of what the worker is asked, or was last
+    std::size_t m_numChosen = 0;         ///< which may be more than can stand beside one another
     std::optional<ExploreColumn> m_askedMap;
     Json m_lastQuestion;
     QString m_wantedSet;

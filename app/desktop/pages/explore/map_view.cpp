@@ -160,6 +160,32 @@ void MapView::setMap(const ExploreColumn& column, CorpusMap map) {
     showMaps();
 }
 
+Table MapView::table() const {
+    Table table;
+    table.name = "map";
+    table.caption = tr("Points of the maps").toStdString();
+    for (const char* name : {"run", "task"}) table.add_column(name, ColumnKind::text);
+    table.add_column("document", ColumnKind::count);
+    for (const char* name : {"x", "y"}) table.add_column(name, ColumnKind::number, 4);
+    for (const char* name : {"cluster", "label", "text"}) table.add_column(name, ColumnKind::text);
+    const std::vector<ExploreColumn> columns = m_corpus ? wanted() : std::vector<ExploreColumn>();
+    for (const ExploreColumn& column : columns) {
+        const CorpusMap* map = mapOf(column);
+        const std::size_t count = map ? std::min<std::size_t>(map->x.size(), static_cast<std::size_t>(m_corpus->documents.size())) : 0;
+        for (std::size_t i = 0; i < count; ++i) {
+            const int cluster = i < map->clusters.size() ? map->clusters[i] + 1 : 0;
+            const int label = i < m_corpus->labels.size() ? m_corpus->labels[i] : -1;
+            const std::size_t place = i < m_corpus->places.size() ? m_corpus->places[i] : i;
+            table.add_row({Cell::of(column.run->request.label), Cell::of(column.task), Cell::of(static_cast<double>(place)),
+                           Cell::of(double{map->x[i]}), Cell::of(double{map->y[i]}),
+                           Cell::of(cluster > 0 ? std::to_string(cluster) : std::string()),
+                           Cell::of(m_corpus->labelNames.value(label).toStdString()),
+                           Cell::of(m_corpus->documents[static_cast<qsizetype>(i)].toStdString())});
+        }
+    }
+    return table;
+}
+
 void MapView::showMaps() {
     const std::vector<ExploreColumn> columns = wanted();
     for (std::size_t i = 0; i < 2; ++i) {

@@ -2,6 +2,7 @@
 #include <QWidget>
 #include <array>
 
+#include "figure/table.h"
 #include "pages/explore/explore_data.h"
 
 class QComboBox;
@@ -31,6 +32,8 @@ class MapView : public QWidget {
     Colour colour() const;
     void setColour(Colour colour);
     void choose(int document);
+    /// The maps that are shown, a row a point, to be written: run, task, document, x, y, cluster, label, text.
+    Table table() const;
     PointMap* map(int side) const { return m_sides[static_cast<std::size_t>(side)].map; }
 
   Q_SIGNALS:

@@ -106,6 +106,33 @@ QVariant NeighbourModel::headerData(int section, Qt::Orientation orientation, in
     return text.toHtmlEscaped();
 }
 
+/// In the whole set, of which the worker may have read a part.
+double NeighbourModel::placeOf(int document) const {
+    const auto place = static_cast<std::size_t>(document);
+    return static_cast<double>(m_corpus && document >= 0 && place < m_corpus->places.size() ? m_corpus->places[place] : place);
+}
+
+Table NeighbourModel::table() const {
+    Table table;
+    table.name = "neighbours";
+    table.caption = tr("Nearest documents").toStdString();
+    table.add_column("run", ColumnKind::text);
+    table.add_column("task", ColumnKind::text);
+    table.add_column("rank", ColumnKind::count);
+    table.add_column("similarity", ColumnKind::number, 4);
+    table.add_column("rank in the first column", ColumnKind::count);
+    table.add_column("relevant", ColumnKind::text);
+    table.add_column("document", ColumnKind::count);
+    table.add_column("text", ColumnKind::text);
+    for (const NeighbourList& list : m_lists)
+        for (const Neighbour& hit : list.hits)
+            table.add_row({Cell::of(list.column.run->request.label), Cell::of(list.column.task), Cell::of(static_cast<double>(hit.rank)),
+                           Cell::of(hit.similarity), Cell::of(static_cast<double>(hit.rankInFirst)),
+                           Cell::of(std::string(hit.isRelevant ? "yes" : "no")), Cell::of(placeOf(hit.document)),
+                           Cell::of(textOf(hit.document).toStdString())});
+    return table;
+}
+
 QSize NeighbourDelegate::sizeHint(const QStyleOptionViewItem&, const QModelIndex&) const {
     return {narrowest, static_cast<int>(cell_height * Theme::instance().scale())};
 }

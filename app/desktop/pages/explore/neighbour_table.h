@@ -3,6 +3,7 @@
 #include <QStyledItemDelegate>
 #include <QWidget>
 
+#include "figure/table.h"
 #include "pages/explore/explore_data.h"
 
 class QPlainTextEdit;
@@ -23,6 +24,8 @@ class NeighbourModel : public QAbstractTableModel {
     /// Null where the cell is empty.
     const Neighbour* hit(const QModelIndex& index) const;
     QString textOf(int document) const;
+    /// A row a hit, to be written: run, task, rank, similarity, rank in the first column, whether it is relevant, document, text.
+    Table table() const;
 
     int rowCount(const QModelIndex& parent = {}) const override;
     int columnCount(const QModelIndex& parent = {}) const override { return parent.isValid() ? 0 : static_cast<int>(m_lists.size()); }
@@ -31,6 +34,7 @@ class NeighbourModel : public QAbstractTableModel {
 
   private:
     QString change(const Neighbour& hit, int column) const;
+    double placeOf(int document) const;
     ExploreDataPtr m_hold;  // the columns point into it
     ExploredCorpusPtr m_corpus;
     std::vector<NeighbourList> m_lists;

@@ -17,17 +17,6 @@
 namespace faceter::desktop {
 namespace {
 
-/// Qt 6.4 counts neither the pixels that it leaves beside the text nor that it clips there: the last letter of the widest item was cut.
-class WholeTextBox : public NameBox {
-  public:
-    using NameBox::NameBox;
-    QSize sizeHint() const override { return QComboBox::sizeHint() + QSize(beside_text, 0); }
-    QSize minimumSizeHint() const override { return QComboBox::minimumSizeHint() + QSize(beside_text, 0); }
-
-  private:
-    static constexpr int beside_text = 2;
-};
-
 QVariant keyData(const std::string& key) { return qs(key); }
 
 void choose(QComboBox* box, const std::string& key) { box->setCurrentIndex(std::max(0, box->findData(keyData(key)))); }
@@ -35,7 +24,7 @@ void choose(QComboBox* box, const std::string& key) { box->setCurrentIndex(std::
 }  // namespace
 
 QComboBox* FacetsBar::makeBox(const char* name, const QString& accessible, int widest) {
-    auto* box = new WholeTextBox(this);
+    auto* box = new NameBox(this);
     box->setObjectName(QLatin1String(name));
     box->setAccessibleName(accessible);
     box->setSizeAdjustPolicy(QComboBox::AdjustToContents);

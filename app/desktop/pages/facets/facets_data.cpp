@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "common/error.h"
 #include "common/strings.h"
@@ -81,9 +82,15 @@ struct Gathered {
     std::vector<SimilaritySet> sets;
     std::vector<std::string> names;
     std::optional<Figure> plane;
+    std::set<std::uint64_t> seeds{};
+    std::vector<std::string> repeats{};  ///< notes on runs that are left out
 
     /// The texts themselves and the plane are kept once.
-    void add(FacetRun run) {
+    void add(FacetRun run, std::uint64_t seed) {
+        if (!seeds.insert(seed).second) {
+            repeats.push_back(fmt::format("{} repeats a run with the same seed and is left out.", run.run));
+            return;
+        }
         if (!sets.empty() && !run.set.fingerprint.empty()) run.set.texts.clear();
         sets.push_back(std::move(run.set));
         names.push_back(std::move(run.run));
@@ -92,14 +99,15 @@ struct Gathered {
     FacetSet mean() const {
         FacetSet set{texts, {}, sets.size(), {}, plane};
         set.set = average_over_seeds(sets, names, set.notes);
+        set.notes.insert(set.notes.end(), repeats.begin(), repeats.end());
         return set;
     }
 };
 
-void gather(FacetRun run, std::vector<Gathered>& all) {
+void gather(FacetRun run, std::uint64_t seed, std::vector<Gathered>& all) {
     const auto known = std::find_if(all.begin(), all.end(), [&](const Gathered& one) { return one.texts == run.texts; });
     Gathered& place = known == all.end() ? all.emplace_back(Gathered{run.texts, {}, {}, {}}) : *known;
-    place.add(std::move(run));
+    place.add(std::move(run), seed);
 }
 
 SimilarityGroup groupOf(const FacetGroup& group, const FacetSet& set, std::vector<std::string>& notes) {
@@ -126,13 +134,14 @@ FacetsData loadFacets(Store& store, const std::vector<FacetRequest>& requests) {
     FacetsData data;
     for (const FacetRequest& request : requests) {
         std::vector<Gathered> gathered;
-        for (const std::string& id : request.runs)
-            for (FacetRun& run : loadRun(store, id, data.problems)) {
+        for (std::size_t i = 0; i < request.runs.size(); ++i)
+            for (FacetRun& run : loadRun(store, request.runs[i], data.problems)) {
                 nameTexts(run, data);
-                gather(std::move(run), gathered);
+                gather(std::move(run), request.seeds.at(i), gathered);
             }
         FacetGroup group{request, {}};
         group.request.runs.clear();
+        group.request.seeds.clear();
         for (const Gathered& one : gathered) group.sets.push_back(one.mean());
         if (!group.sets.empty()) data.groups.push_back(std::move(group));
     }

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,7 +15,8 @@ struct FacetRequest {
     std::string key, label;
     int colour = 0;
     bool isStart = false;           ///< the untrained model: not what a comparison begins with
-    std::vector<std::string> runs;  ///< empty once they are read
+    std::vector<std::string> runs;     ///< those that are done first; empty once they are read
+    std::vector<std::uint64_t> seeds;  ///< of the runs: of those of one seed the first counts, as in comparisons
 };
 
 /// What the runs of a group stored for one list of texts: each text's mean over them. What each run stored is not kept: of two thousand

@@ -38,8 +38,14 @@ std::vector<FacetRequest> requestsOf(const Workspace& workspace) {
     std::vector<FacetRequest> requests;
     const RunsSnapshotPtr snapshot = workspace.runs();
     for (const RunGroupRef& group : workspace.shownGroups()) {
-        FacetRequest request{group.key.toStdString(), group.label.toStdString(), group.colour, group.runs.front()->info.is_baseline(), {}};
-        for (const RunRow* run : group.runs) request.runs.push_back(run->info.id);
+        const bool isStart = group.runs.front()->info.is_baseline();
+        FacetRequest request{group.key.toStdString(), group.label.toStdString(), group.colour, isStart, {}, {}};
+        for (const bool done : {true, false})
+            for (const RunRow* run : group.runs) {
+                if ((run->state.phase == RunPhase::done) != done) continue;
+                request.runs.push_back(run->info.id);
+                request.seeds.push_back(run->info.seed);
+            }
         requests.push_back(std::move(request));
     }
     return requests;

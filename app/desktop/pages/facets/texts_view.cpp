@@ -164,6 +164,7 @@ void TextsView::fillPlanes(const FacetsPicture& picture) {
         auto* plane = new PlaneView(*picture.planes[i]);
         plane->setObjectName(QStringLiteral("facetsPlane"));
         plane->setMinimumHeight(planeHeight);
+        plane->setAccessibleName(tr("%1: %2").arg(name->fullText(), plane->accessibleName()));  // all runs' have one title
         layout->addWidget(plane);
         connect(plane, &PlaneView::textClicked, this, &TextsView::chooseText);
         m_planes.push_back(plane);

@@ -128,6 +128,7 @@ void ResultView::addDocument(const ResultDocument& document) {
         card.figure->setTitleShown(false);
         card.figure->setMinimumHeight(figureHeight);
         card.figure->setObjectName(QStringLiteral("resultFigure"));
+        card.figure->setAccessibleName(tr("%1: %2").arg(card.name, card.figure->accessibleName()));  // all runs' have one title
         layout->addWidget(card.figure);
     } else if (figure) {  // why there is nothing to draw, instead of an empty plot
         addText(layout, tr("This figure has no values."), secondaryLabel())->setObjectName(QStringLiteral("resultEmpty"));
@@ -136,7 +137,7 @@ void ResultView::addDocument(const ResultDocument& document) {
     } else if (const auto* table = std::get_if<Table>(&document.content)) {
         card.table = std::make_shared<const Table>(*table);
         card.wide = true;
-        addTable(layout, *table);
+        addTable(layout, *table, card.name);
     } else {
         QLabel* error = addText(layout, qs(document.error), plainLabel());
         error->setProperty("role", QStringLiteral("error"));
@@ -147,13 +148,13 @@ void ResultView::addDocument(const ResultDocument& document) {
     m_cards.push_back(std::move(card));
 }
 
-void ResultView::addTable(QLayout* layout, const Table& table) {
+void ResultView::addTable(QLayout* layout, const Table& table, const QString& run) {
     auto* view = new DataTable;
     auto* model = new TableModel(view);
     model->setTable(table);
     view->setModel(model);
     view->setObjectName(QStringLiteral("resultTable"));
-    view->setAccessibleName(qs(table.caption));
+    view->setAccessibleName(tr("%1: %2").arg(run, qs(table.caption.empty() ? table.name : table.caption)));
     view->fitColumns();
     view->setHeightToRows(20);
     if (!table.caption.empty()) addText(layout, qs(table.caption), secondaryLabel());

@@ -37,7 +37,7 @@ class ResultView : public QWidget {
     };
     void addOverlays(const std::vector<Figure>& figures);
     void addDocument(const ResultDocument& document);
-    void addTable(QLayout* layout, const Table& table);
+    void addTable(QLayout* layout, const Table& table, const QString& run);
     static QLabel* addText(QLayout* layout, const QString& text, QLabel* label);
     QWidget* makeFrame(const QString& heading, int colour);
     void arrange();

@@ -73,6 +73,8 @@ void RouteView::showRoute(const RouteAnswer& route) {
     QString status = tr("Goes through gate %1").arg(qs(route.gate));
     if (!route.nextGate.empty()) status += tr("; the next would have been %1").arg(qs(route.nextGate));
     if (!route.instruction.empty()) status += tr(" (instruction \"%1\")").arg(qs(route.instruction));
+    if (route.keptTokens < route.numTokens)
+        status += tr(". The model reads the first %1 of %2 tokens").arg(route.keptTokens).arg(route.numTokens);
     setStatus(status);
     m_answer->setVisible(!route.values.empty());
     m_mapCard->setVisible(!route.pilots.empty());

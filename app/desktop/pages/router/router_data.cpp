@@ -71,6 +71,10 @@ RouteAnswer RouteAnswer::from(const Json& answer) {
     route.gate = answer.at("gate").get<std::string>();
     if (answer.at("next_gate").is_string()) route.nextGate = answer["next_gate"].get<std::string>();
     route.instruction = answer.at("instruction").get<std::string>();
+    if (answer.contains("num_tokens")) {
+        route.numTokens = answer["num_tokens"].get<std::int64_t>();
+        route.keptTokens = answer.at("kept_tokens").get<std::int64_t>();
+    }
     if (answer.at("values").is_object()) route.values = valuesOf(answer);
     if (!answer.contains("pilots")) return route;
     for (const Json& pilot : answer["pilots"])

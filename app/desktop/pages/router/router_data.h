@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -42,6 +43,7 @@ struct RouteAnswer {
     std::vector<Value> values;  ///< of the gates, the highest first
     std::vector<Pilot> pilots;  ///< the nearest first
     double x = 0, y = 0;        ///< of the text, among the pilots
+    std::int64_t numTokens = 0, keptTokens = 0;  ///< of the whole text, and of what the model reads of it; 0: not told
     static RouteAnswer from(const Json& answer);
     /// Pilots by gate and the text in their plane.
     Figure map() const;
