@@ -133,9 +133,15 @@ int follow(const ClusterOptions& options) {
     const std::vector<RunDirectory> runs = followed_runs(project, options);
     if (runs.empty()) {
         say(stderr, "nothing runs or waits in {}\n", project.folder().string());
+        if (options.json) print_json(runs_json(runs));
         return 0;
     }
-    return follow_anywhere(project, runs);
+    const int code = follow_anywhere(project, runs);
+    if (!options.json) return code;
+    Json json = runs_json(runs);
+    for (std::size_t i = 0; i < runs.size(); ++i) json["runs"][i]["state"] = run_phase_name(read_state(runs[i]).phase);
+    print_json(json);
+    return code;
 }
 
 int feed(const ClusterOptions& options) {
@@ -212,6 +218,7 @@ void add_cluster_commands(Cli& cli) {
                                      [options] { return follow(*options); });
     followed->add_option("RUN", options->runs, "name of a run, the beginning of one, or a variant; default: all that are not over");
     add_project_option(*followed, options->project);
+    followed->add_flag("--json", options->json, "print as JSON, when they are over");
 
     CLI::App* fed = add_command(cli, cli.app, "feed", "", "", [options] { return feed(*options); });
     fed->group("");
