@@ -5,12 +5,14 @@
 #include "common/error.h"
 #include "common/json_text.h"
 #include "common/printable.h"
+#include "common/progress.h"
 #include "common/strings.h"
 #include "compare/diagnose_data.h"
 #include "compare/diagnose_record.h"
 #include "data/leaves.h"
 #include "diagnose/diagnose_model.h"
 #include "experiment/recipes.h"
+#include "figure/text_width.h"
 #include "model/accelerator.h"
 #include "plugin/run_model.h"
 #include "record/whole_settings.h"
@@ -111,6 +113,18 @@ Diagnosis diagnose(const RunDirectory& run, const std::string& device) {
     return diagnosis;
 }
 
+/// Over as many lines as the terminal's width takes; what a line goes on with stands further in.
+void print_text(const std::string& text) {
+    const int width = terminal_columns(stdout) - 1;
+    for (const std::string_view line : split(trim(text), '\n')) {
+        const std::size_t indent = std::min(line.find_first_not_of(' '), line.size());
+        const int hanging = indent > 0 ? static_cast<int>(indent) + 2 : 8;  // behind "fine    "
+        const std::vector<std::string> lines = wrap(line.substr(indent), width - hanging);
+        for (std::size_t i = 0; i < lines.size(); ++i)
+            say(stdout, "{}{}\n", blanks(i == 0 ? static_cast<int>(indent) : hanging), lines[i]);
+    }
+}
+
 }  // namespace
 
 void add_diagnose(CLI::App& app, int& exit_code) {
@@ -139,7 +153,7 @@ void add_diagnose(CLI::App& app, int& exit_code) {
         if (options->json)
             fmt::print("{}\n", json_text(diagnosis.to_json(), 1));
         else
-            say(stdout, "{}", diagnosis.to_text());
+            print_text(diagnosis.to_text());
         exit_code = 0;
     });
 }
