@@ -24,7 +24,7 @@ class TestJson : public QObject {
     void init() {
         folder_ = std::make_unique<TemporaryDirectory>();
         runs_.clear();
-        for (const std::size_t i : {0, 2}) {
+        for (const std::size_t i : {0U, 2U}) {
             runs_.push_back(sample_run(project(), i));
             write_attempt(runs_.back(), 1, 3, "finished");
             write_results(runs_.back(), 1);
@@ -82,6 +82,20 @@ class TestJson : public QObject {
         QCOMPARE(told.at("pdf"), Json());
         QCOMPARE(told.at("runs").size(), std::size_t{2});
         QVERIFY(fs::exists(file));
+    }
+    /// In a folder whose name a shell would take for two.
+    void commands_that_are_advised_can_be_pasted() {
+        const std::string spaced = (folder_->path() / "my project").string(), quoted = "--project '" + spaced + "'\n";
+        for (const std::size_t i : {0U, 2U}) {
+            const RunDirectory run = sample_run(spaced, i);
+            write_attempt(run, 1, 3, "finished");
+            write_results(run, static_cast<double>(i));
+        }
+        HAS(faceter::testing::faceter({"compare", "--layout", "summary", "--project", spaced}).out, quoted);
+        HAS(faceter::testing::faceter({"export", "none", (folder_->path() / "out").string(), "--project", spaced}).err, "list " + quoted);
+        const std::string file = (folder_->path() / "not a study.yaml").string();
+        write_file_atomic(file, sample_experiment());
+        HAS(faceter::testing::faceter({"study", "run", file, "--project", spaced}).err, ": faceter run '" + file + "' --project DIR");
     }
     void a_new_experiment_is_told_of_by_its_file() {
         const std::string table = (folder_->path() / "my tickets.csv").string(), file = (folder_->path() / "mine.yaml").string();
