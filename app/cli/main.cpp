@@ -211,7 +211,8 @@ void add_format_option(CLI::App& command, std::string& format) {
     format = "text";
     command.add_option("--format", format, "text, csv, tsv, md, latex or json")
         ->check(CLI::IsMember({"text", "csv", "tsv", "md", "latex", "json"}))
-        ->type_name("NAME");
+        ->type_name("NAME")
+        ->capture_default_str();
     command.add_flag_callback(
         "--json", [&format] { format = "json"; }, "the same as --format json");
 }

@@ -333,12 +333,16 @@ void add_devices_option(CLI::App& command, RunOptions& options) {
         .add_option("--devices", options.start.devices,
                     "processes of each run that train together, sharing its cores; the results are the same")
         ->type_name("N")
-        ->check(CLI::Range(1, 1024).description(""));
+        ->check(CLI::Range(1, 1024).description(""))
+        ->capture_default_str();
 }
 
 void add_start_options(CLI::App& command, RunOptions& options) {
     command.add_flag("--detach", options.start.detach, "return at once; the runs go on by themselves");
-    command.add_option("--jobs", options.start.jobs, "runs at the same time")->type_name("N")->check(CLI::Range(1, 1024).description(""));
+    command.add_option("--jobs", options.start.jobs, "runs at the same time")
+        ->type_name("N")
+        ->check(CLI::Range(1, 1024).description(""))
+        ->capture_default_str();
     add_devices_option(command, options);
 }
 

@@ -141,7 +141,8 @@ void add_diagnose(CLI::App& app, int& exit_code) {
     command->add_option("--project", options->project, "Project folder (default: FACETER_PROJECT, else this folder)")->type_name("DIR");
     command->add_option("--threads", options->threads, "Threads; 0, the default: all cores")->check(CLI::Range(0, most_threads));
     command->add_option("--device", options->device, "auto (a GPU where there is one), cpu or cuda")
-        ->check(CLI::IsMember({"auto", "cpu", "cuda"}));
+        ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
+        ->capture_default_str();
     command->add_flag("--json", options->json, "Print JSON");
     command->callback([options, &exit_code] {
         if (options->threads > 0) at::set_num_threads(options->threads);

@@ -153,7 +153,8 @@ void add_embed(CLI::App& app, int& exit_code) {
             "--precision", options->precision,
             "float32; int8: each vector scaled by its largest element, the scales beside it (vectors.scales.npy); binary: signs, eight "
             "a byte (numpy.packbits)")
-        ->check(CLI::IsMember({"float32", "int8", "binary"}));
+        ->check(CLI::IsMember({"float32", "int8", "binary"}))
+        ->capture_default_str();
     command->add_option("--prefix", options->prefix, "Only the first elements of each embedding (Matryoshka models)")
         ->check(CLI::Range(1, 1 << 30));
     command->add_flag("--jsonl", options->jsonl, "The input is JSON lines with \"text\", whatever its name");

@@ -131,7 +131,8 @@ void add_serve(CLI::App& app, int& exit_code) {
         ->check(CLI::Range(1, 1 << 24));
     command->add_option("--threads", options->common.threads, "Threads; 0, the default: all cores")->check(CLI::Range(0, most_threads));
     command->add_option("--device", options->common.device, "auto (a GPU where there is one), cpu or cuda")
-        ->check(CLI::IsMember({"auto", "cpu", "cuda"}));
+        ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
+        ->capture_default_str();
     add_compute_option(*command, options->common);
     command
         ->add_option("--resident", options->resident,

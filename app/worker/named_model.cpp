@@ -137,7 +137,8 @@ void add_model_options(CLI::App& command, ModelOptions& options, bool with_route
         ->check(CLI::Range(1, 1 << 24));
     command.add_option("--threads", options.threads, "Threads; 0, the default: all cores")->check(CLI::Range(0, most_threads));
     command.add_option("--device", options.device, "auto (a GPU where there is one), cpu or cuda")
-        ->check(CLI::IsMember({"auto", "cpu", "cuda"}));
+        ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
+        ->capture_default_str();
     if (!with_route) return;
     command.add_option("--task,--prompt-name", options.task,
                        "Task of the run (or prompt name of the folder) whose instruction and expert to use, such as retrieval.document; "

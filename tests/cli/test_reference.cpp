@@ -95,6 +95,18 @@ class TestReference : public QObject {
         QCOMPARE(offers("faceter queue list --whe"), std::string());
         QVERIFY(offers("faceter queue list --js").starts_with("--json"));
     }
+    void the_commands_of_the_manual_say_what_help_says_of_defaults() {
+        const std::string page = faceter_says({"reference", "markdown"}).output;
+        for (const char* line :
+             {"- `--jobs N`: runs at the same time (default: 1)\n", "- `--model NAME`: start model (default: minilm)\n",
+              "- `--port UINT`: Port; 0: a free one (default: 8080)\n",
+              "- `--device TEXT`: auto (a GPU where there is one), cpu or cuda (default: auto)\n",
+              "- `--split TEXT`: Split to score (default: test)\n", "- `--format NAME`: text, csv, tsv, md, latex or json (default: text)\n"})
+            QVERIFY2(page.find(line) != std::string::npos, line);
+        QVERIFY(page.find("default: all cores (default: 0)") == std::string::npos);  // said once
+        QVERIFY(faceter_says({"run", "--help"}).output.find("--jobs N=1") != std::string::npos);
+        QVERIFY(faceter_says({"evaluate", "--help"}).output.find("--split TEXT=test") != std::string::npos);
+    }
     void the_manuals_chapters_have_every_methods_settings_as_they_are() {
         QString chapters;
         for (const auto& entry : fs::directory_iterator(FACETER_SOURCE_DIR "/resources/manual"))
