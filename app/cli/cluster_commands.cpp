@@ -166,7 +166,7 @@ void add_profile_commands(Cli& cli) {
                                  [options] { return list_profiles(*options); });
     CLI::App* check = add_command(cli, *profile, "check", "Check a profile and print it with every default filled in",
                                   "  faceter profile check gpu", [options] { return check_profile(*options); });
-    check->add_option("NAME", options->name, "name of a profile: its file without .yaml")->required();
+    check->add_option("PROFILE", options->name, "name of a profile: its file without .yaml")->required();
     CLI::App* print = add_command(cli, *profile, "template", "Print a profile to start from",
                                   "  faceter profile template slurm > ~/.config/faceter/profiles/gpu.yaml", [options] {
                                       fmt::print("{}", profile_template(options->name));

@@ -70,6 +70,7 @@ int parse_and_run(int argc, char** argv) {
     add_cluster_commands(cli);
     add_queue_commands(cli);
     add_list_commands(cli);
+    add_names_command(cli);
     add_compare_commands(cli);
     add_examples_command(cli);
     add_lineage_commands(cli);
