@@ -132,6 +132,12 @@ class TestServeClients : public QObject {
         };
         QCOMPARE(vector_of(ids), vector_of(cut));
         QCOMPARE(vector_of(ids), vector_of(text));
+        for (const auto& side : {std::pair<const char*, int>{"Left", 200}, {"Right", 400}, {"Middle", 400}}) {
+            const Json asked = {{"inputs", text}, {"truncate", true}, {"truncation_direction", side.first}};
+            const HttpAnswer answer = server.ask("POST", "/embed", asked.dump());
+            QVERIFY2(answer.status == side.second, answer.body.c_str());
+            if (side.second == 200) QCOMPARE(Json::parse(answer.body).at(0).dump(), vector_of(text));
+        }
         ids.erase(ids.begin());  // no whole text: its end counts
         ids.pop_back();
         QCOMPARE(vector_of(ids), vector_of(std::vector<std::int32_t>(ids.end() - 8, ids.end())));

@@ -163,6 +163,12 @@ void refuse_strange_ids(const EmbeddingRequest& request, const EmbeddingModel& m
                 throw Refused(400, fmt::format("token id {} is none of this model's, which has ids from 0 to {}", id, vocabulary - 1));
 }
 
+void refuse_other_side(const EmbeddingRequest& request, const EmbeddingModel& model) {
+    if (!request.cut_left || *request.cut_left == cuts_left(*model.tokenizer)) return;
+    throw Refused(400, fmt::format("this model's texts are cut at their {} alone; truncation_direction may be {}",
+                                   *request.cut_left ? "end" : "beginning", *request.cut_left ? "Right" : "Left"));
+}
+
 }  // namespace
 
 EmbeddingApi::EmbeddingApi(const ServedModels& models, EmbeddingService& service, std::string key, AllowedHosts hosts,
@@ -173,6 +179,7 @@ EmbeddingApi::Asked EmbeddingApi::work_of(EmbeddingRequest&& request) const {
     Asked asked;
     asked.work.where = models_.find(request.model, request.prompt_name);
     refuse_strange_ids(request, *asked.work.where.model, asked.work.where.route);
+    refuse_other_side(request, *asked.work.where.model);
     asked.dimensions = dimensions_of(request, asked.work.where);
     asked.work.texts = std::move(request.texts);
     asked.work.ids = std::move(request.ids);

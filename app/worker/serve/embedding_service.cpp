@@ -86,6 +86,8 @@ std::string does_not_fit(const Encoder& encoder, std::int64_t tokens, const c10:
 
 }  // namespace
 
+bool cuts_left(const Tokenizer& tokenizer) { return cut_of(tokenizer).left; }
+
 struct EmbeddingService::Job {
     EmbedWork work;
     std::function<bool()> gone;
