@@ -14,6 +14,7 @@
 #include "data/sources.h"
 #include "eval/embedding_chunks.h"
 #include "eval/set_mining.h"
+#include "kept_input.h"
 #include "named_model.h"
 #include "number_range.h"
 #include "plugin/teacher.h"
@@ -53,6 +54,7 @@ class TeacherWork {
         : options_(options), opened_(open_model(options.model, false)), teacher_(*opened_.model, nullptr), work_(options.output + ".work") {
         if (std::error_code ignored; fs::is_directory(options.output, ignored))
             throw usage_error("--output {}: is a folder; give the file to write", options.output);
+        keep_input(options.input, options.output);
         pairs_ = load_training_set(
             {{{"source", "file"}, {"path", options.input}, {"format", "pairs"}, {"on_error", options.on_error}}, fs::current_path()},
             "retrieval");
@@ -243,6 +245,7 @@ int mine(const MineOptions& options) {
                      {"absolute_margin", s.absolute_margin},
                      {"given", options.filter_given},
                      {"corpus", options.corpus.empty() ? "" : sha256_file(options.corpus)}};
+    if (!options.corpus.empty()) keep_input(options.corpus, options.output);
     TeacherWork work(options, settings);
     const TrainingSet& pairs = work.pairs();
     Numbering queries;

@@ -11,6 +11,7 @@
 #include "data/text_chunks.h"
 #include "eval/embedder.h"
 #include "eval/quantise.h"
+#include "kept_input.h"
 #include "named_model.h"
 #include "npy_file.h"
 #include "text/encode_batch.h"
@@ -104,6 +105,7 @@ std::size_t count_cut(const EmbeddingModel& model, std::span<const std::string_v
 }
 
 int embed(const EmbedCommand& options) {
+    keep_input(options.input, options.output);
     const std::uint64_t count = count_texts(options);
     TextChunks chunks(options.input, options.jsonl);
     OpenedModel opened = open_model(options.model, true);
