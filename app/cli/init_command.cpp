@@ -87,10 +87,8 @@ int init(const InitOptions& options) {
     write_starter(starter, choices.output);
     for (const std::string& remark : starter.remarks) say(stderr, "{}\n", remark);
     if (options.json)
-        print_json({{"experiment", choices.output.string()},
-                    {"model", choices.model},
-                    {"seeds", choices.seeds},
-                    {"remarks", starter.remarks}});
+        print_json(
+            {{"experiment", choices.output.string()}, {"model", choices.model}, {"seeds", choices.seeds}, {"remarks", starter.remarks}});
     else
         say(stdout, "{}\n", choices.output.string());
     const std::string next = typed(options.output.empty() ? choices.output.filename().string() : options.output);

@@ -68,8 +68,7 @@ void add_names_command(Cli& cli) {
     const auto options = std::make_shared<NamesOptions>();
     CLI::App* hidden = add_command(cli, cli.app, "names", "", "", [&cli, options] { return print_names(cli, *options); });
     hidden->group("");
-    hidden->add_option("--of", options->of)
-        ->check(CLI::IsMember({"runs", "chapters", "profiles", "plugins", "methods", "variants"}));
+    hidden->add_option("--of", options->of)->check(CLI::IsMember({"runs", "chapters", "profiles", "plugins", "methods", "variants"}));
     hidden->add_option("--experiment", options->experiment);
     add_project_option(*hidden, options->project);
     add_plugin_option(cli, *hidden);

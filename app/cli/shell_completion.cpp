@@ -38,10 +38,9 @@ std::vector<std::string> words_of(const Json& tree) {
 /// names runs that are not made yet, by the variants of the experiment.
 std::string names_for(const Json& option) {
     static const std::map<std::string, std::string> known{
-        {"RUN", "runs"},         {"RUN_A", "runs"},       {"RUN_B", "runs"},        {"BEFORE", "runs"},
-        {"AFTER", "runs"},       {"run", "runs"},         {"MODEL", "runs"},        {"--model", "runs"},
-        {"--baseline", "runs"},  {"CHAPTER", "chapters"}, {"PLUGIN", "plugins"},    {"PROFILE", "profiles"},
-        {"--only", "variants"},  {"--profile", "profiles"}, {"--method", "methods"}};
+        {"RUN", "runs"},       {"RUN_A", "runs"},       {"RUN_B", "runs"},      {"BEFORE", "runs"},        {"AFTER", "runs"},
+        {"run", "runs"},       {"MODEL", "runs"},       {"--model", "runs"},    {"--baseline", "runs"},    {"CHAPTER", "chapters"},
+        {"PLUGIN", "plugins"}, {"PROFILE", "profiles"}, {"--only", "variants"}, {"--profile", "profiles"}, {"--method", "methods"}};
     const auto found = known.find(option.at("names").empty() ? option.at("argument").get<std::string>() : long_name(option));
     return found == known.end() ? "" : found->second;
 }
@@ -183,11 +182,11 @@ std::string fish_option(const std::string& condition, const Json& option) {
     const std::string value = value_name(option);
     const std::vector<std::string> words = choices(option);
     const std::string kind = names_for(option);
-    const std::string wanted = value.empty()     ? ""
-                               : !words.empty()  ? " -x -a " + shell_word(join(words, " "))
-                               : value == "DIR"  ? " -x -a '(__fish_complete_directories)'"
-                               : !kind.empty()   ? fmt::format(" -r -a '(__faceter_names {})'", kind)
-                                                 : " -r";
+    const std::string wanted = value.empty()    ? ""
+                               : !words.empty() ? " -x -a " + shell_word(join(words, " "))
+                               : value == "DIR" ? " -x -a '(__fish_complete_directories)'"
+                               : !kind.empty()  ? fmt::format(" -r -a '(__faceter_names {})'", kind)
+                                                : " -r";
     std::string names;
     for (const std::string& name : long_names(option)) names += " -l " + name.substr(2);
     return names.empty() ? ""

@@ -120,8 +120,7 @@ void print_text(const std::string& text) {
         const std::size_t indent = std::min(line.find_first_not_of(' '), line.size());
         const int hanging = indent > 0 ? static_cast<int>(indent) + 2 : 8;  // behind "fine    "
         const std::vector<std::string> lines = wrap(line.substr(indent), width - hanging);
-        for (std::size_t i = 0; i < lines.size(); ++i)
-            say(stdout, "{}{}\n", blanks(i == 0 ? static_cast<int>(indent) : hanging), lines[i]);
+        for (std::size_t i = 0; i < lines.size(); ++i) say(stdout, "{}{}\n", blanks(i == 0 ? static_cast<int>(indent) : hanging), lines[i]);
     }
 }
 

@@ -71,7 +71,8 @@ std::size_t clients_within_files(std::size_t wanted) {
 
 /// A terminal that is closed ends the server as SIGTERM does; not where it was started to outlive it (nohup).
 void end_with_terminal() {
-    struct sigaction hang_up {}, terminate {};
+    struct sigaction hang_up {
+    }, terminate{};
     if (::sigaction(SIGHUP, nullptr, &hang_up) != 0 || hang_up.sa_handler == SIG_IGN) return;
     if (::sigaction(SIGTERM, nullptr, &terminate) == 0) ::sigaction(SIGHUP, &terminate, nullptr);
 }

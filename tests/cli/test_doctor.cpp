@@ -182,10 +182,10 @@ class TestDoctor : public QObject {
             manifest.id = fmt::format("plugin_{}", i);
             write_manifest(manifest, in("plugins") / (manifest.id + ".json"));
         }
-        const Outcome said =
-            faceter::testing::faceter({"doctor"}, {"FACETER_CACHE=" + in("cache").string(), "FACETER_TORCH_ROOT=", "FACETER_TORCH=",
-                                                   "FACETER_DATA_DIR=" + in("data").string(), "FACETER_PLUGIN_DIR=" + in("plugins").string(),
-                                                   "HOME=" + in("home").string(), "COLUMNS=100"});
+        const Outcome said = faceter::testing::faceter(
+            {"doctor"},
+            {"FACETER_CACHE=" + in("cache").string(), "FACETER_TORCH_ROOT=", "FACETER_TORCH=", "FACETER_DATA_DIR=" + in("data").string(),
+             "FACETER_PLUGIN_DIR=" + in("plugins").string(), "HOME=" + in("home").string(), "COLUMNS=100"});
         HAS(said.out, "plugin_11");
         const std::size_t plugins = said.out.find("\nplugins ");
         QVERIFY2(plugins != std::string::npos, said.out.c_str());

@@ -32,8 +32,7 @@ class TestReference : public QObject {
     /// What bash offers behind "faceter WORDS...", the last of which is being typed.
     std::string offered(const std::string& words, const std::string& before = "") const {
         const std::string script = before + "PATH='" FACETER_BINARY_DIR "/bin':$PATH; source '" +
-                                   (folder_.path() / "faceter.bash").string() +
-                                   "'; compopt() { :; }; COMP_WORDS=(faceter " + words +
+                                   (folder_.path() / "faceter.bash").string() + "'; compopt() { :; }; COMP_WORDS=(faceter " + words +
                                    "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _faceter; echo \"${COMPREPLY[*]}\"";
         const CommandResult result = run_command({"bash", "-c", script});
         return result.output + result.complaint;
@@ -114,12 +113,11 @@ class TestReference : public QObject {
     }
     void the_commands_of_the_manual_say_what_help_says_of_defaults() {
         const std::string page = faceter_says({"reference", "markdown"}).output;
-        for (const char* line :
-             {"- `--jobs N`: runs at the same time (default: 1)\n", "- `--model NAME`: start model (default: minilm)\n",
-              "- `--port UINT`: Port; 0: a free one (default: 8080)\n",
-              "- `--device TEXT`: auto (a GPU where there is one), cpu or cuda (default: auto)\n",
-              "- `--split TEXT`: Split to score (default: test)\n",
-              "- `--format NAME`: text, csv, tsv, md, latex or json (default: text)\n"})
+        for (const char* line : {"- `--jobs N`: runs at the same time (default: 1)\n", "- `--model NAME`: start model (default: minilm)\n",
+                                 "- `--port UINT`: Port; 0: a free one (default: 8080)\n",
+                                 "- `--device TEXT`: auto (a GPU where there is one), cpu or cuda (default: auto)\n",
+                                 "- `--split TEXT`: Split to score (default: test)\n",
+                                 "- `--format NAME`: text, csv, tsv, md, latex or json (default: text)\n"})
             QVERIFY2(page.find(line) != std::string::npos, line);
         QVERIFY(page.find("default: all cores (default: 0)") == std::string::npos);  // said once
         QVERIFY(faceter_says({"run", "--help"}).output.find("--jobs N=1") != std::string::npos);

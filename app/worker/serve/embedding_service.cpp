@@ -39,7 +39,8 @@ Cut cut_of(const Tokenizer& tokenizer) {
     if (whole.size() < cut.around.size() + 2) return cut;  // nothing of a text is known to this vocabulary
     while (cut.before < cut.around.size() && whole[cut.before] == cut.around[cut.before]) ++cut.before;
     const std::vector<std::int32_t> cut_by_one = encode(whole.size() - 1);
-    cut.left = !std::equal(whole.begin(), whole.end() - 1 - static_cast<std::ptrdiff_t>(cut.around.size() - cut.before), cut_by_one.begin());
+    cut.left =
+        !std::equal(whole.begin(), whole.end() - 1 - static_cast<std::ptrdiff_t>(cut.around.size() - cut.before), cut_by_one.begin());
     return cut;
 }
 
@@ -48,8 +49,7 @@ std::pair<std::size_t, std::size_t> special_of(const std::vector<std::int32_t>& 
     const auto middle = cut.around.begin() + static_cast<std::ptrdiff_t>(cut.before);
     const auto behind = static_cast<std::size_t>(cut.around.end() - middle);
     const bool has_front = ids.size() >= cut.before && std::equal(cut.around.begin(), middle, ids.begin());
-    const bool has_end =
-        ids.size() >= behind && std::equal(middle, cut.around.end(), ids.end() - static_cast<std::ptrdiff_t>(behind));
+    const bool has_end = ids.size() >= behind && std::equal(middle, cut.around.end(), ids.end() - static_cast<std::ptrdiff_t>(behind));
     return {has_front ? cut.before : 0, has_end ? behind : 0};
 }
 

@@ -106,7 +106,7 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
     std::set<std::shared_ptr<Connection>> connections;
     std::size_t reserved_bytes = 0, answer_bytes = 0;
     std::uint64_t answers = 0;  // begun so far
-    std::size_t surplus = 0;  // of the connections: those that are only told that there is no room
+    std::size_t surplus = 0;    // of the connections: those that are only told that there is no room
     bool draining = false;
 };
 
