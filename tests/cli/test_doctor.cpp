@@ -180,6 +180,8 @@ class TestDoctor : public QObject {
         for (int i = 0; i < 12; ++i) {
             Manifest manifest;
             manifest.id = fmt::format("plugin_{}", i);
+            manifest.abi = 1;
+            manifest.fingerprint = "none";
             write_manifest(manifest, in("plugins") / (manifest.id + ".json"));
         }
         const Outcome said = faceter::testing::faceter(
