@@ -133,9 +133,15 @@ int follow(const ClusterOptions& options) {
     const std::vector<RunDirectory> runs = followed_runs(project, options);
     if (runs.empty()) {
         say(stderr, "nothing runs or waits in {}\n", project.folder().string());
+        if (options.json) print_json(runs_json(runs));
         return 0;
     }
-    return follow_anywhere(project, runs);
+    const int code = follow_anywhere(project, runs);
+    if (!options.json) return code;
+    Json json = runs_json(runs);
+    for (std::size_t i = 0; i < runs.size(); ++i) json["runs"][i]["state"] = run_phase_name(read_state(runs[i]).phase);
+    print_json(json);
+    return code;
 }
 
 int feed(const ClusterOptions& options) {
@@ -160,7 +166,7 @@ void add_profile_commands(Cli& cli) {
                                  [options] { return list_profiles(*options); });
     CLI::App* check = add_command(cli, *profile, "check", "Check a profile and print it with every default filled in",
                                   "  faceter profile check gpu", [options] { return check_profile(*options); });
-    check->add_option("NAME", options->name, "name of a profile: its file without .yaml")->required();
+    check->add_option("PROFILE", options->name, "name of a profile: its file without .yaml")->required();
     CLI::App* print = add_command(cli, *profile, "template", "Print a profile to start from",
                                   "  faceter profile template slurm > ~/.config/faceter/profiles/gpu.yaml", [options] {
                                       fmt::print("{}", profile_template(options->name));
@@ -212,6 +218,7 @@ void add_cluster_commands(Cli& cli) {
                                      [options] { return follow(*options); });
     followed->add_option("RUN", options->runs, "name of a run, the beginning of one, or a variant; default: all that are not over");
     add_project_option(*followed, options->project);
+    followed->add_flag("--json", options->json, "print as JSON, when they are over");
 
     CLI::App* fed = add_command(cli, cli.app, "feed", "", "", [options] { return feed(*options); });
     fed->group("");

@@ -60,7 +60,8 @@ bool print_overview();
 
 void add_run_commands(Cli& cli);      // run check resume rerun stop supervise
 void add_queue_commands(Cli& cli);    // queue list, pause, continue, move
-void add_list_commands(Cli& cli);     // list show names
+void add_list_commands(Cli& cli);     // list show
+void add_names_command(Cli& cli);     // names, which completion of shells calls
 void add_compare_commands(Cli& cli);  // compare similarity
 void add_examples_command(Cli& cli);  // examples
 void add_lineage_commands(Cli& cli);  // lineage diff

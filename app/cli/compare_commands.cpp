@@ -1,5 +1,6 @@
 #include "cli/comparison.h"
 #include "common/error.h"
+#include "common/printable.h"
 #include "compare/compare_view_table.h"
 #include "compare/summary.h"
 
@@ -40,10 +41,20 @@ void print_all(const Project& project, const Shown& shown, const std::string& fo
     }
 }
 
-void print(const ComparisonSummary& summary, const std::vector<std::string>& notes) {
+/// Whether commands without --project are about this one.
+bool is_at_hand(const Project& project) {
+    const char* set = std::getenv("FACETER_PROJECT");
+    const bool named = set && *set;
+    std::error_code error;
+    return (named || fs::is_directory("runs", error)) && fs::equivalent(named ? set : ".", project.folder(), error);
+}
+
+void print(const Project& project, const ComparisonSummary& summary, const std::vector<std::string>& notes) {
     print_table(summary.table, "text", WideTable::turn);
     fmt::print("\n");
     for (const std::string& sentence : summary.sentences) print_wrapped(sentence);
+    if (!summary.sentences.empty() && summary.sentences.back().starts_with("Next: ") && !is_at_hand(project))
+        say(stdout, "  with --project {}\n", typed(project.folder().string()));
     for (const std::string& note : notes) print_wrapped(note + ".");
 }
 
@@ -51,7 +62,7 @@ int compare_in_short(const Project& project, Store& store, ComparisonOptions opt
     const std::string usual = ComparisonOptions().test;
     if (options.test == usual) options.test = compare_test_info(CompareTest::bootstrap).name;  // the usual one has no word on single sets
     const MadeComparison made = make_comparison(project, store, options, "compare");
-    print(summarise(made.comparison, made.view), made.comparison.notes);
+    print(project, summarise(made.comparison, made.view), made.comparison.notes);
     return 0;
 }
 
@@ -89,7 +100,7 @@ void print_summary(const Project& project, const std::vector<std::string>& run_i
     CompareChoice choice;
     choice.test = CompareTest::bootstrap;
     fmt::print("\n");
-    print(summarise(comparison, view_comparison(comparison, read_examples(store, comparison), choice)), comparison.notes);
+    print(project, summarise(comparison, view_comparison(comparison, read_examples(store, comparison), choice)), comparison.notes);
 }
 
 void add_compare_commands(Cli& cli) {

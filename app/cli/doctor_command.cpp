@@ -10,6 +10,7 @@
 #include "common/progress.h"
 #include "common/strings.h"
 #include "experiment/machine.h"
+#include "figure/text_width.h"
 #include "launch/examine.h"
 #include "store/project_findings.h"
 
@@ -62,9 +63,29 @@ Json findings_of(const Json& facts) {
     return findings;
 }
 
+/// Parts of a list over as many lines as the terminal's width takes, each in the same column.
+std::string in_lines(const std::vector<std::string>& parts, int column) {
+    const int width = terminal_columns(stdout) - 1;
+    std::string text;
+    int used = column;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        const std::string part = parts[i] + (i + 1 < parts.size() ? "," : "");
+        if (i > 0 && used + 1 + display_width(part) > width) {
+            text += "\n" + blanks(column);
+            used = column;
+        } else if (i > 0) {
+            text += " ";
+            ++used;
+        }
+        text += part;
+        used += display_width(part);
+    }
+    return text;
+}
+
 void print_fact(std::string name, const Json& value) {
     std::string text = value.is_string() ? value.get<std::string>() : value.dump();
-    if (value.is_array()) text = value.empty() ? "none" : join(value.get<std::vector<std::string>>(), ", ");
+    if (value.is_array()) text = value.empty() ? "none" : in_lines(value.get<std::vector<std::string>>(), 23);
     if (name.ends_with("_bytes")) {
         text = format_bytes(value.get<std::uint64_t>());
         name.resize(name.size() - 6);
@@ -75,8 +96,8 @@ void print_fact(std::string name, const Json& value) {
 
 void print_finding(const Json& finding) {
     const bool failed = finding.contains("error"), mended = finding["mended"].get<bool>();
-    say(stdout, "{}: {}\n", mended ? "mended" : failed ? "not mended" : "problem", finding["what"].get<std::string>());
-    if (failed) say(stdout, "    {}\n", finding["error"].get<std::string>());
+    print_wrapped(fmt::format("{}: {}", mended ? "mended" : failed ? "not mended" : "problem", finding["what"].get<std::string>()));
+    if (failed) print_wrapped(finding["error"].get<std::string>());
     if (const std::string command = finding["command"].get<std::string>(); !mended && !command.empty()) say(stdout, "    {}\n", command);
 }
 

@@ -19,7 +19,7 @@ constexpr std::size_t most_columns = 20;  // that are told of
 struct InitOptions {
     std::string source, output, columns, model = "minilm";
     int seeds = 1;
-    bool yes = false;
+    bool yes = false, json = false;
 };
 
 /// The answer, or `usual` for an empty line and where nobody can be asked.
@@ -86,7 +86,11 @@ int init(const InitOptions& options) {
     const Starter starter = starter_of(options, choices);
     write_starter(starter, choices.output);
     for (const std::string& remark : starter.remarks) say(stderr, "{}\n", remark);
-    say(stdout, "{}\n", choices.output.string());
+    if (options.json)
+        print_json(
+            {{"experiment", choices.output.string()}, {"model", choices.model}, {"seeds", choices.seeds}, {"remarks", starter.remarks}});
+    else
+        say(stdout, "{}\n", choices.output.string());
     const std::string next = typed(options.output.empty() ? choices.output.filename().string() : options.output);
     say(stderr, "next: faceter check {0}\n      faceter run {0} --project DIR --smoke\n", next);
     return 0;
@@ -115,6 +119,7 @@ void add_init_command(Cli& cli) {
         ->type_name("N")
         ->capture_default_str();
     command->add_flag("--yes", options->yes, "ask nothing");
+    command->add_flag("--json", options->json, "print as JSON");
 }
 
 }  // namespace faceter::cli

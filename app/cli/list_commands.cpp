@@ -3,12 +3,10 @@
 
 #include "cli/cluster.h"
 #include "common/error.h"
-#include "common/file_name.h"
 #include "common/printable.h"
 #include "common/strings.h"
 #include "figure/format.h"
 #include "record/launch.h"
-#include "record/run_names.h"
 #include "settings/yaml.h"
 #include "stats/number.h"
 #include "store/filter.h"
@@ -135,16 +133,6 @@ int list_runs(const ListOptions& options) {
 }
 
 /// A name a line, for the completion of shells, which would take other characters for their own.
-int print_names(const std::string& folder) {
-    const Project project = open_project(folder);
-    const std::vector<std::string> ids = project.run_ids(), names = names_of_runs(project.folder(), ids);
-    for (std::size_t i = 0; i < ids.size(); ++i) {
-        const std::string& name = names[i].empty() ? ids[i] : names[i];
-        if (safe_file_name(name) == name) fmt::print("{}\n", name);
-    }
-    return 0;
-}
-
 RunRow stored_row(Store& store, const std::string& id) {
     for (RunRow& row : store.runs())
         if (row.info.id == id) return row;
@@ -268,11 +256,6 @@ void add_list_commands(Cli& cli) {
     CLI::Option* settings = show->add_flag("--settings", options->settings, "only its resolved settings, as YAML (or JSON)");
     CLI::Option* log = show->add_flag("--log", options->log, "only the worker's log of its last attempt");
     log->excludes(settings, show->add_flag("--json", options->json, "print as JSON"));
-
-    auto folder = std::make_shared<std::string>();
-    CLI::App* hidden = add_command(cli, cli.app, "names", "", "", [folder] { return print_names(*folder); });
-    hidden->group("");
-    add_project_option(*hidden, *folder);
 }
 
 }  // namespace faceter::cli

@@ -70,6 +70,7 @@ int parse_and_run(int argc, char** argv) {
     add_cluster_commands(cli);
     add_queue_commands(cli);
     add_list_commands(cli);
+    add_names_command(cli);
     add_compare_commands(cli);
     add_examples_command(cli);
     add_lineage_commands(cli);
@@ -211,7 +212,8 @@ void add_format_option(CLI::App& command, std::string& format) {
     format = "text";
     command.add_option("--format", format, "text, csv, tsv, md, latex or json")
         ->check(CLI::IsMember({"text", "csv", "tsv", "md", "latex", "json"}))
-        ->type_name("NAME");
+        ->type_name("NAME")
+        ->capture_default_str();
     command.add_flag_callback(
         "--json", [&format] { format = "json"; }, "the same as --format json");
 }

@@ -47,7 +47,7 @@ void add_merge_command(Cli& cli) {
             "mean of the weights; soup: of those that do not lower the validation score; task_arithmetic: start model plus differences")
         ->check(CLI::IsMember({"mean", "soup", "task_arithmetic"}))
         ->default_str("mean");
-    command->add_option("--weight", options->weight, "task_arithmetic: what each difference counts")
+    command->add_option("--weight", options->weight, "task_arithmetic: what each difference counts (default: 1)")
         ->type_name("NUMBER")
         ->check(finite_number(1e-6, 10));
     command->add_flag("--fold-experts", options->request.fold_experts,

@@ -14,4 +14,11 @@ std::vector<RunDirectory> find_runs(const Project& project, const std::vector<st
     return runs;
 }
 
+Json runs_json(const std::vector<RunDirectory>& runs) {
+    Json list = Json::array();
+    for (const RunDirectory& run : runs)
+        list.push_back({{"id", run.info().id}, {"name", run.info().name}, {"folder", run.folder().string()}});
+    return {{"runs", list}};
+}
+
 }  // namespace faceter::cli

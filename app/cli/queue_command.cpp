@@ -62,12 +62,20 @@ int pause(const QueueOptions& options, bool paused) {
     for (const std::string& wanted : options.queues)
         if (std::find(known.begin(), known.end(), wanted) == known.end())
             throw usage_error("{}: no queue of this name is being worked off; see faceter queue list", wanted);
+    Json json = {{"queues", Json::array()}};
     for (const QueueState& state : states) {
         if (!options.queues.empty() && std::find(options.queues.begin(), options.queues.end(), name_of(state)) == options.queues.end())
             continue;
         set_paused(state.queue, paused);
-        say(stdout, "{} {}\n", name_of(state), paused ? "is paused: what runs goes on, and nothing more starts" : "goes on");
+        if (options.json) {
+            QueueState changed = state;
+            changed.paused = paused;
+            json["queues"].push_back(json_of(changed));
+        } else {
+            say(stdout, "{} {}\n", name_of(state), paused ? "is paused: what runs goes on, and nothing more starts" : "goes on");
+        }
     }
+    if (options.json) print_json(json);
     if (states.empty()) say_no_queue(project);
     return 0;
 }
@@ -76,7 +84,10 @@ int move(const QueueOptions& options) {
     const Project project = open_project(options.project);
     const RunInfo run = project.find_run(options.run).info();
     const std::size_t place = move_in_queue(project, run.id, options.place - 1) + 1;
-    say(stdout, "{} is number {} of those that wait\n", run.shown_name(), place);
+    if (options.json)
+        print_json({{"id", run.id}, {"name", run.name}, {"place", place}});
+    else
+        say(stdout, "{} is number {} of those that wait\n", run.shown_name(), place);
     return 0;
 }
 
@@ -87,7 +98,6 @@ void add_queue_commands(Cli& cli) {
     CLI::App* queue = add_command_group(cli, "queue", "Runs that wait for their turn on this machine");
     CLI::App* listed = add_command(cli, *queue, "list", "What runs and what waits, the next one first",
                                    "  faceter queue list --project ~/quickstart --json", [options] { return list(*options); });
-    listed->add_flag("--json", options->json, "print as JSON");
     CLI::App* paused = add_command(cli, *queue, "pause", "Start no further run; those that run go on",
                                    "  faceter queue pause --project ~/quickstart", [options] { return pause(*options, true); });
     CLI::App* resumed = add_command(cli, *queue, "continue", "Start runs again", "  faceter queue continue --project ~/quickstart",
@@ -100,7 +110,10 @@ void add_queue_commands(Cli& cli) {
     moved->add_option("--place", options->place, "its number among those that wait; 1: the next to start")
         ->transform(whole_number(1))
         ->capture_default_str();
-    for (CLI::App* command : {listed, paused, resumed, moved}) add_project_option(*command, options->project);
+    for (CLI::App* command : {listed, paused, resumed, moved}) {
+        command->add_flag("--json", options->json, "print as JSON");
+        add_project_option(*command, options->project);
+    }
 }
 
 }  // namespace faceter::cli

@@ -21,6 +21,14 @@ struct RecordOptions {
     double days = 0;
 };
 
+/// --json: the runs, with what became of each.
+void print_changed(const RecordOptions& options, const std::vector<RunDirectory>& runs, const Json& change) {
+    if (!options.json) return;
+    Json json = runs_json(runs);
+    for (Json& run : json["runs"]) run.update(change);
+    print_json(json);
+}
+
 int ingest(const RecordOptions& options) {
     const Project project = open_project(options.project);
     const std::vector<std::string> warnings = options.rebuild ? Store::rebuild(project.folder()) : Store(project.folder()).ingest_all();
@@ -38,23 +46,30 @@ int ingest(const RecordOptions& options) {
 int tag(const RecordOptions& options) {
     const RunDirectory run = open_project(options.project).find_run(options.run);
     for (const std::string& tag : options.tags) run.append_user_event({{options.remove ? "untag" : "tag", tag}});
+    print_changed(options, {run}, {{options.remove ? "untagged" : "tagged", options.tags}});
     return 0;
 }
 
 int note(const RecordOptions& options) {
-    open_project(options.project).find_run(options.run).append_user_event({{"note", options.text}});
+    const RunDirectory run = open_project(options.project).find_run(options.run);
+    run.append_user_event({{"note", options.text}});
+    print_changed(options, {run}, {{"note", options.text}});
     return 0;
 }
 
 int archive(const RecordOptions& options) {
     const Project project = open_project(options.project);
-    for (const RunDirectory& run : find_runs(project, options.runs)) run.append_user_event({{"archived", !options.remove}});
+    const std::vector<RunDirectory> runs = find_runs(project, options.runs);
+    for (const RunDirectory& run : runs) run.append_user_event({{"archived", !options.remove}});
+    print_changed(options, runs, {{"archived", !options.remove}});
     return 0;
 }
 
 int pin(const RecordOptions& options) {
     const Project project = open_project(options.project);
-    for (const RunDirectory& run : find_runs(project, options.runs)) run.append_user_event({{"pinned", !options.remove}});
+    const std::vector<RunDirectory> runs = find_runs(project, options.runs);
+    for (const RunDirectory& run : runs) run.append_user_event({{"pinned", !options.remove}});
+    print_changed(options, runs, {{"pinned", !options.remove}});
     return 0;
 }
 
@@ -75,24 +90,33 @@ int remove_runs(const RecordOptions& options) {
     const std::vector<RunDirectory> runs = find_runs(project, options.runs);
     if (options.take_over) take_over_runs(runs);
     const std::string there = options.project.empty() ? "" : " --project " + typed(options.project);
-    for (const RunDirectory& run : runs) {
-        const std::string& id = run.info().id;
+    Json json = runs_json(runs);
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        const std::string& id = runs[i].info().id;
         if (options.yes) {
             project.remove(id);
+            json["runs"][i]["folder"] = nullptr;
             continue;
         }
         move_to_trash(project, id);
-        say(stderr, "moved to {}; undo with: faceter restore {}{}\n", find_in_trash(project, id).string(), run.info().shown_name(), there);
+        const std::string trashed = find_in_trash(project, id).string();
+        json["runs"][i]["folder"] = trashed;
+        say(stderr, "moved to {}; undo with: faceter restore {}{}\n", trashed, typed(runs[i].info().shown_name()), there);
     }
     Store(project.folder()).ingest_all();
+    if (options.json) print_json(json);
     return 0;
 }
 
 int restore(const RecordOptions& options) {
     const Project project = open_project(options.project);
-    for (const std::string& name : options.runs)
-        say(stderr, "restored {}\n", RunDirectory(project.runs_folder() / project.restore(name)).info().shown_name());
+    std::vector<RunDirectory> runs;
+    for (const std::string& name : options.runs) {
+        runs.emplace_back(project.runs_folder() / project.restore(name));
+        say(stderr, "restored {}\n", runs.back().info().shown_name());
+    }
     Store(project.folder()).ingest_all();
+    if (options.json) print_json(runs_json(runs));
     return 0;
 }
 
@@ -156,6 +180,8 @@ void add_record_commands(Cli& cli) {
         command->add_option("RUN", options->runs, "names of runs, or the beginnings of some")->required();
         add_project_option(*command, options->project);
     }
+    for (CLI::App* command : {tagged, noted, archived, pinned, deleted, restored})
+        command->add_flag("--json", options->json, "print as JSON");
     archived->add_flag("--undo", options->remove, "show them again");
     pinned->add_flag("--undo", options->remove, "take the pins away");
     deleted->add_flag("--now", options->yes, "remove them from the disk for good");

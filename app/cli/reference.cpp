@@ -43,7 +43,8 @@ std::string option_text(const Json& option) {
     const std::string text = option.at("summary").get<std::string>();
     const std::vector<std::string> words = choices(option);
     const bool said = std::all_of(words.begin(), words.end(), [&](const auto& word) { return text.find(word) != std::string::npos; });
-    return said ? text : text + " (" + join(words, ", ") + ")";
+    const std::string all = said ? text : text + " (" + join(words, ", ") + ")", usual = option.at("default").get<std::string>();
+    return usual.empty() || text.find("default") != std::string::npos ? all : fmt::format("{} (default: {})", all, usual);
 }
 
 /// Text for roff: backslashes, and what would be a request at the beginning of a line.

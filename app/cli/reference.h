@@ -32,6 +32,8 @@ std::map<std::string, std::string> man_pages(const Json& tree, const std::string
 std::string markdown_reference(const Json& tree);
 /// Every setting of an experiment, and of the methods of the catalogue, as a chapter of the manual.
 std::string settings_reference(const Catalogue& catalogue);
+/// The chapters of the manual that is installed, in the order of the alphabet.
+std::vector<std::string> manual_chapters();
 /// Scripts that complete what is typed.
 std::string bash_completion(const Json& tree);
 std::string zsh_completion(const Json& tree);

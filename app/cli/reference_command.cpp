@@ -68,24 +68,15 @@ int write_reference(const Cli& cli, const std::string& form, const std::string& 
     return 0;
 }
 
-std::vector<std::string> manual_chapters(const fs::path& folder) {
-    std::vector<std::string> chapters;
-    for (const auto& entry : fs::directory_iterator(folder))
-        if (entry.path().extension() == ".md") chapters.push_back(entry.path().stem().string());
-    std::sort(chapters.begin(), chapters.end());
-    return chapters;
-}
-
 /// The installation's HTML page; its Markdown where it was built without cmark-gfm.
 fs::path manual_page(const std::string& chapter) {
-    const fs::path folder = shared_resource("resources/manual");
-    const std::vector<std::string> chapters = manual_chapters(folder);
+    const std::vector<std::string> chapters = manual_chapters();
     if (std::find(chapters.begin(), chapters.end(), chapter) == chapters.end())
         throw usage_error("the manual has no chapter {}{}", faceter::quoted(chapter), suggestion(chapter, chapters));
     try {
         return shared_resource("../doc/faceter/html/" + (chapter == contents_page ? "index" : chapter) + ".html");
     } catch (const Error&) {
-        return folder / (chapter + ".md");
+        return shared_resource("resources/manual") / (chapter + ".md");
     }
 }
 
@@ -109,6 +100,14 @@ void add_manual_command(Cli& cli) {
 }
 
 }  // namespace
+
+std::vector<std::string> manual_chapters() {
+    std::vector<std::string> chapters;
+    for (const auto& entry : fs::directory_iterator(shared_resource("resources/manual")))
+        if (entry.path().extension() == ".md") chapters.push_back(entry.path().stem().string());
+    std::sort(chapters.begin(), chapters.end());
+    return chapters;
+}
 
 void add_reference_command(Cli& cli) {
     add_manual_command(cli);

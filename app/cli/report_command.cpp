@@ -15,6 +15,7 @@ namespace {
 
 struct ReportOptions : ComparisonOptions {
     std::string title, output, pdf;
+    bool json = false;
 };
 
 /// Beside this program; FACETER_PDF names another.
@@ -33,7 +34,6 @@ void write_pdf(const fs::path& html, const std::string& pdf, const std::string& 
         run_child({pdf_program().string(), html.string(), absolute_path(pdf).string(), title}, std::chrono::seconds(300), 1 << 20);
     if (result.exit_code != 0)
         throw failure("{}: no PDF was made: {}", pdf, result.last_lines.empty() ? "faceter-pdf did not say why" : result.last_lines);
-    fmt::print("{}\n", pdf);
 }
 
 std::string joined_json(const std::vector<Table>& tables) {
@@ -85,6 +85,14 @@ std::vector<std::string> without_results(Store& store) {
     return notes;
 }
 
+/// null: was not asked for.
+Json written_json(const ReportOptions& options, const std::vector<RunRow>& rows) {
+    const auto path = [](const std::string& file) { return file.empty() ? Json() : Json(absolute_path(file).string()); };
+    Json runs = Json::array();
+    for (const RunRow& row : rows) runs.push_back({{"id", row.info.id}, {"name", row.info.name}});
+    return {{"output", path(options.output)}, {"pdf", path(options.pdf)}, {"runs", runs}};
+}
+
 int report(const ReportOptions& options) {
     const Project project = open_project(options.project);
     check_outputs(options);
@@ -99,12 +107,15 @@ int report(const ReportOptions& options) {
     if (!options.output.empty()) {
         remove_abandoned(options.output);
         write_file_atomic(options.output, report_as(made, options.output));
-        fmt::print("{}\n", options.output);
+        if (!options.json) fmt::print("{}\n", options.output);
     }
-    if (options.pdf.empty()) return 0;
-    const TemporaryDirectory folder;
-    write_file_atomic(folder.path() / "report.html", report_to_html(made));
-    write_pdf(folder.path() / "report.html", options.pdf, title);
+    if (!options.pdf.empty()) {
+        const TemporaryDirectory folder;
+        write_file_atomic(folder.path() / "report.html", report_to_html(made));
+        write_pdf(folder.path() / "report.html", options.pdf, title);
+        if (!options.json) fmt::print("{}\n", options.pdf);
+    }
+    if (options.json) print_json(written_json(options, compared.rows));
     return 0;
 }
 
@@ -125,6 +136,7 @@ void add_report_command(Cli& cli) {
         ->type_name("FILE");
     command->add_option("--pdf", options->pdf, "the same as the HTML page, as a PDF")->type_name("FILE");
     command->add_option("--title", options->title, "heading")->type_name("TEXT");
+    command->add_flag("--json", options->json, "print as JSON what was written");
 }
 
 }  // namespace faceter::cli

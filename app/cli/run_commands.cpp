@@ -67,13 +67,6 @@ bool is_staged(const RunOptions& options) {
     return true;
 }
 
-Json ids_json(const std::vector<RunDirectory>& runs) {
-    Json list = Json::array();
-    for (const RunDirectory& run : runs)
-        list.push_back({{"id", run.info().id}, {"name", run.info().name}, {"folder", run.folder().string()}});
-    return {{"runs", list}};
-}
-
 std::vector<RunDirectory> make_runs(const Project& project, const Experiment& experiment, const RunOptions& options) {
     const std::vector<const ResolvedRun*> chosen = chosen_runs(experiment, options.only);
     Store store(project.folder());
@@ -316,11 +309,16 @@ int rerun(const RunOptions& options) {
 int stop(const RunOptions& options) {
     const Project project = open_project(options.project);
     refresh_jobs(project);
-    for (const RunDirectory& run : named_runs(project, options)) {
-        const RunState state = read_state(run);
+    const std::vector<RunDirectory> runs = named_runs(project, options);
+    Json json = runs_json(runs);
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        const RunState state = read_state(runs[i]);
         const bool over = is_over(state.phase);
-        say(stderr, "{} {}\n", run.info().shown_name(), over ? fmt::format("is {} already", run_phase_name(state.phase)) : stop_run(run));
+        const std::string said = over ? fmt::format("is {} already", run_phase_name(state.phase)) : stop_run(runs[i]);
+        say(stderr, "{} {}\n", runs[i].info().shown_name(), said);
+        json["runs"][i].update({{"was_over", over}, {"said", said}});
     }
+    if (options.start.json) print_json(json);
     return 0;
 }
 
@@ -335,12 +333,16 @@ void add_devices_option(CLI::App& command, RunOptions& options) {
         .add_option("--devices", options.start.devices,
                     "processes of each run that train together, sharing its cores; the results are the same")
         ->type_name("N")
-        ->check(CLI::Range(1, 1024).description(""));
+        ->check(CLI::Range(1, 1024).description(""))
+        ->capture_default_str();
 }
 
 void add_start_options(CLI::App& command, RunOptions& options) {
     command.add_flag("--detach", options.start.detach, "return at once; the runs go on by themselves");
-    command.add_option("--jobs", options.start.jobs, "runs at the same time")->type_name("N")->check(CLI::Range(1, 1024).description(""));
+    command.add_option("--jobs", options.start.jobs, "runs at the same time")
+        ->type_name("N")
+        ->check(CLI::Range(1, 1024).description(""))
+        ->capture_default_str();
     add_devices_option(command, options);
 }
 
@@ -376,7 +378,7 @@ int start_runs(const Project& project, const std::vector<RunDirectory>& runs, co
     install_stop_handlers();
     const Queue queue = start_queue(project, runs, options.jobs, options.devices, resumed);
     if (options.detach) {
-        if (options.json) print_json(ids_json(runs));
+        if (options.json) print_json(runs_json(runs));
         for (const RunDirectory& run : runs)
             if (!options.json) say(stdout, "{}\n", run.info().shown_name());
         say(stderr, "started; see: faceter list --project {}\n", typed(project.folder().string()));
@@ -388,7 +390,7 @@ int start_runs(const Project& project, const std::vector<RunDirectory>& runs, co
     std::vector<std::string> ids;
     for (const RunDirectory& run : runs) ids.push_back(run.info().id);
     if (options.json)
-        print_json(ids_json(runs));
+        print_json(runs_json(runs));
     else
         print_summary(project, ids);
     return code;
@@ -443,10 +445,10 @@ void add_run_commands(Cli& cli) {
     CLI::App* stopped = add_command(cli, cli.app, "stop", "Stop runs with a checkpoint",
                                     "  faceter stop quickstart-mote-s1 --project ~/quickstart", [options] { return stop(*options); });
     for (CLI::App* command : {resumed, again, stopped}) add_names(*command, *options);
+    for (CLI::App* command : {resumed, again, stopped}) command->add_flag("--json", options->start.json, "print as JSON");
     add_take_over_option(*resumed, options->take_over);
     for (CLI::App* command : {resumed, again}) {
         add_start_options(*command, *options);
-        command->add_flag("--json", options->start.json, "print as JSON");
         command->add_option("--profile", options->profile, "a profile to start through, or 'here' for this machine")->type_name("NAME");
     }
 

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
+#include <map>
 
 #include "cli/reference.h"
 #include "common/command.h"
@@ -34,41 +34,49 @@ std::vector<std::string> words_of(const Json& tree) {
     return words;
 }
 
-/// Whether an argument or an option's value may be the name of a run of the project; --only names runs that are not made yet.
-bool takes_runs(const Json& option) {
-    static const std::set<std::string> arguments{"RUN", "RUN_A", "RUN_B", "BEFORE", "AFTER", "run", "MODEL"};
-    const std::string name = long_name(option);
-    return name == "--baseline" || name == "--model" || arguments.contains(option.at("argument").get<std::string>());
+/// Names of what an argument or an option's value may be, as `faceter names --of` prints them; empty: of nothing that it knows. --only
+/// names runs that are not made yet, by the variants of the experiment.
+std::string names_for(const Json& option) {
+    static const std::map<std::string, std::string> known{
+        {"RUN", "runs"},       {"RUN_A", "runs"},       {"RUN_B", "runs"},      {"BEFORE", "runs"},        {"AFTER", "runs"},
+        {"run", "runs"},       {"MODEL", "runs"},       {"--model", "runs"},    {"--baseline", "runs"},    {"CHAPTER", "chapters"},
+        {"PLUGIN", "plugins"}, {"PROFILE", "profiles"}, {"--only", "variants"}, {"--profile", "profiles"}, {"--method", "methods"}};
+    const auto found = known.find(option.at("names").empty() ? option.at("argument").get<std::string>() : long_name(option));
+    return found == known.end() ? "" : found->second;
 }
 
-/// Whether a command has such an argument.
-bool is_of_runs(const Json& tree) {
-    const Json& options = tree.at("options");
-    return std::any_of(options.begin(), options.end(), [](const Json& option) { return option.at("names").empty() && takes_runs(option); });
+/// The same of a command's arguments.
+std::string names_for_arguments(const Json& tree) {
+    for (const Json& option : tree.at("options"))
+        if (option.at("names").empty() && !names_for(option).empty()) return names_for(option);
+    return "";
 }
 
 /// What bash offers for an option's value; empty for a flag.
 std::string bash_values(const Json& option) {
     const std::string value = value_name(option), words = join(choices(option), " ");
     if (value.empty()) return "";
-    return !words.empty() ? words : value == "DIR" ? "-d" : takes_runs(option) ? "-r" : "-f";
+    const std::string names = names_for(option);
+    return !words.empty() ? words : value == "DIR" ? "-d" : !names.empty() ? "-n " + names : "-f";
 }
 
 constexpr std::string_view bash_frame = R"sh(
-# Names of runs of the project that was typed, else of that of FACETER_PROJECT or this folder.
-_faceter_runs() {
-    local i folder project=()
+# Names of a kind: runs are of the project that was typed, else of that of FACETER_PROJECT or this folder; variants of the experiment.
+_faceter_names() {
+    local i folder file project=() experiment=()
     for ((i = 1; i < COMP_CWORD; i++)); do
+        file=${COMP_WORDS[i]//[\\\"\']/}
+        if [[ $file == *.yaml ]]; then experiment=(--experiment "${file/#\~/$HOME}"); fi
         [[ ${COMP_WORDS[i]} == --project ]] || continue
         folder=${COMP_WORDS[i+1]}
         if [[ $folder == = ]]; then folder=${COMP_WORDS[i+2]}; fi
         folder=${folder//[\\\"\']/}
         project=(--project "${folder/#\~/$HOME}")
     done
-    "${COMP_WORDS[0]/#\~/$HOME}" names "${project[@]}" 2>/dev/null
+    "${COMP_WORDS[0]/#\~/$HOME}" names --of "$1" "${project[@]}" "${experiment[@]}" 2>/dev/null
 }
 
-# "-d" for a folder, "-r" for a run, "-f" for anything else that is a value, words to choose from, or nothing for what is no value.
+# "-d" for a folder, "-n KIND" for names, "-f" for anything else that is a value, words to choose from, or nothing for what is no value.
 _faceter() {
     local path= word i current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} values
     for ((i = 1; i < COMP_CWORD; i++)); do
@@ -76,11 +84,11 @@ _faceter() {
         [[ -z $(_faceter_words "$word") ]] || path=$word
     done
     values=$(_faceter_values "$path $previous")
-    if [[ -z $values && $current != -* ]] && _faceter_is_of_runs "$path"; then values=-r; fi
+    if [[ -z $values && $current != -* ]]; then values=$(_faceter_arguments "$path"); fi
     COMPREPLY=()
     case $values in
         -d) mapfile -t COMPREPLY < <(compgen -d -- "$current") ;;
-        -r) mapfile -t COMPREPLY < <(compgen -W "$(_faceter_runs)" -- "$current") ;;
+        -n\ *) mapfile -t COMPREPLY < <(compgen -W "$(_faceter_names "${values#-n }")" -- "$current") ;;
         -f) ;;
         ?*) mapfile -t COMPREPLY < <(compgen -W "$values" -- "$current") ;;
         *) mapfile -t COMPREPLY < <(compgen -W "$(_faceter_words "$path")" -- "$current") ;;
@@ -104,10 +112,11 @@ std::string zsh_value(const Json& option) {
     const std::string value = value_name(option);
     if (value.empty()) return "";
     const std::vector<std::string> words = choices(option);
-    const std::string action = !words.empty()       ? "(" + join(words, " ") + ")"
-                               : value == "DIR"     ? "_directories"
-                               : takes_runs(option) ? "_faceter_runs"
-                                                    : "_files";
+    const std::string names = names_for(option);
+    const std::string action = !words.empty()   ? "(" + join(words, " ") + ")"
+                               : value == "DIR" ? "_directories"
+                               : !names.empty() ? "_faceter_" + names
+                                                : "_files";
     return fmt::format(":{}:{}", value, action);
 }
 
@@ -121,7 +130,7 @@ std::string zsh_options(const Json& tree) {
 }
 
 std::string zsh_arguments(const Json& tree) {
-    if (is_of_runs(tree)) return "run:_faceter_runs";
+    if (const std::string names = names_for_arguments(tree); !names.empty()) return fmt::format("{0}:_faceter_{0}", names);
     const std::vector<std::string> words = argument_words(tree);
     return words.empty() ? "file:_files" : "word:(" + join(words, " ") + ")";
 }
@@ -134,13 +143,17 @@ std::string zsh_commands(const Json& tree) {
 }
 
 constexpr std::string_view fish_frame = R"sh(# made by `faceter reference fish`
-function __faceter_runs
+function __faceter_names
     set -l words (commandline -opc)
     set -l project
+    set -l experiment
     if set -l at (contains -i -- --project $words); and test $at -lt (count $words)
         set project --project (string replace -r '^~' $HOME -- $words[(math $at + 1)])
     end
-    faceter names $project 2>/dev/null
+    if set -l files (string match -- '*.yaml' $words)
+        set experiment --experiment (string replace -r '^~' $HOME -- $files[-1])
+    end
+    faceter names --of $argv[1] $project $experiment 2>/dev/null
 end
 )sh";
 
@@ -168,11 +181,12 @@ std::string fish_condition(const std::string& path, const Json& tree) {
 std::string fish_option(const std::string& condition, const Json& option) {
     const std::string value = value_name(option);
     const std::vector<std::string> words = choices(option);
-    const std::string wanted = value.empty()        ? ""
-                               : !words.empty()     ? " -x -a " + shell_word(join(words, " "))
-                               : value == "DIR"     ? " -x -a '(__fish_complete_directories)'"
-                               : takes_runs(option) ? " -r -a '(__faceter_runs)'"
-                                                    : " -r";
+    const std::string kind = names_for(option);
+    const std::string wanted = value.empty()    ? ""
+                               : !words.empty() ? " -x -a " + shell_word(join(words, " "))
+                               : value == "DIR" ? " -x -a '(__fish_complete_directories)'"
+                               : !kind.empty()  ? fmt::format(" -r -a '(__faceter_names {})'", kind)
+                                                : " -r";
     std::string names;
     for (const std::string& name : long_names(option)) names += " -l " + name.substr(2);
     return names.empty() ? ""
@@ -183,10 +197,11 @@ std::string fish_option(const std::string& condition, const Json& option) {
 }  // namespace
 
 std::string bash_completion(const Json& tree) {
-    std::string words, values, of_runs;
+    std::string words, values, arguments;
     for (const auto& [path, command] : all_commands(tree)) {
         words += fmt::format("        {}) echo {} ;;\n", shell_word(path), shell_word(join(words_of(command), " ")));
-        if (is_of_runs(command)) of_runs += (of_runs.empty() ? "" : "|") + shell_word(path);
+        if (const std::string names = names_for_arguments(command); !names.empty())
+            arguments += fmt::format("        {}) echo '-n {}' ;;\n", shell_word(path), names);
         for (const Json& option : command.at("options")) {
             const std::string kind = bash_values(option);
             for (const std::string& name : long_names(option))
@@ -195,9 +210,8 @@ std::string bash_completion(const Json& tree) {
     }
     return fmt::format(
         "# bash completion of faceter: made by `faceter reference bash`\n_faceter_words() {{\n    case $1 in\n{}    esac\n}}\n"
-        "_faceter_values() {{\n    case $1 in\n{}    esac\n}}\n_faceter_is_of_runs() {{\n    case $1 in\n        {}) ;;\n"
-        "        *) return 1 ;;\n    esac\n}}{}",
-        words, values, of_runs, bash_frame);
+        "_faceter_values() {{\n    case $1 in\n{}    esac\n}}\n_faceter_arguments() {{\n    case $1 in\n{}    esac\n}}{}",
+        words, values, arguments, bash_frame);
 }
 
 std::string zsh_completion(const Json& tree) {
@@ -213,13 +227,20 @@ std::string zsh_completion(const Json& tree) {
     }
     return fmt::format(R"sh(#compdef faceter
 # made by `faceter reference zsh`
-_faceter_runs() {{
-    local -a project runs
-    local -i at=${{words[(I)--project]}}
+_faceter_names() {{
+    local -a project experiment names
+    local -i at=${{words[(I)--project]}} file=${{words[(I)*.yaml]}}
     if (( at )); then project=(--project ${{${{(Q)words[at+1]}}/#\~/$HOME}}); fi
-    runs=(${{(f)"$(faceter names $project 2>/dev/null)"}})
-    compadd -a runs || _files
+    if (( file )); then experiment=(--experiment ${{${{(Q)words[file]}}/#\~/$HOME}}); fi
+    names=(${{(f)"$(faceter names --of $1 $project $experiment 2>/dev/null)"}})
+    compadd -a names || _files
 }}
+_faceter_runs() {{ _faceter_names runs }}
+_faceter_chapters() {{ _faceter_names chapters }}
+_faceter_profiles() {{ _faceter_names profiles }}
+_faceter_plugins() {{ _faceter_names plugins }}
+_faceter_methods() {{ _faceter_names methods }}
+_faceter_variants() {{ _faceter_names variants }}
 _faceter() {{
     local -a commands known=({})
     local path_typed= next
@@ -249,7 +270,8 @@ std::string fish_completion(const Json& tree) {
                                 described(sub.at("summary"), false));
         if (const std::string words = join(argument_words(command.tree), " "); !words.empty())
             text += fmt::format("complete -c faceter -f -n {} -a {}\n", shell_word(condition), shell_word(words));
-        if (is_of_runs(command.tree)) text += fmt::format("complete -c faceter -n {} -a '(__faceter_runs)'\n", shell_word(condition));
+        if (const std::string kind = names_for_arguments(command.tree); !kind.empty())
+            text += fmt::format("complete -c faceter -n {} -a '(__faceter_names {})'\n", shell_word(condition), kind);
         for (const Json& option : command.tree.at("options")) text += fish_option(condition, option);
     }
     return text;

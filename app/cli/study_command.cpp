@@ -184,7 +184,10 @@ void add_study_commands(Cli& cli) {
                     [&cli, options] { return report_on_study(cli, *options); });
     for (CLI::App* command : {run, status, report}) add_study_options(cli, *command, *options);
     run->add_flag("--detach", options->start.detach, "return at once; the runs go on by themselves");
-    run->add_option("--jobs", options->start.jobs, "runs at the same time")->type_name("N")->check(CLI::Range(1, 1024).description(""));
+    run->add_option("--jobs", options->start.jobs, "runs at the same time")
+        ->type_name("N")
+        ->check(CLI::Range(1, 1024).description(""))
+        ->capture_default_str();
     report->add_option("--output", options->output, "folder for report.md, report.json, tables (CSV) and figures (SVG)")->type_name("DIR");
 }
 

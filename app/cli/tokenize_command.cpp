@@ -72,7 +72,10 @@ void add_tokenize_command(Cli& cli) {
         ->transform(whole_number(0))
         ->type_name("N");
     command->add_option("--instruction", options->instruction, "put in front of every text")->type_name("TEXT");
-    command->add_option("--threads", options->threads, "0: all cores")->transform(whole_number(0, most_threads))->type_name("N");
+    command->add_option("--threads", options->threads, "0: all cores")
+        ->transform(whole_number(0, most_threads))
+        ->type_name("N")
+        ->capture_default_str();
     command->add_flag("--jsonl", options->jsonl, "the input is JSON lines, whatever its name");
 }
 

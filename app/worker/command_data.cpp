@@ -16,6 +16,7 @@
 #include "data/sources.h"
 #include "eval/embedding_chunks.h"
 #include "eval/set_mining.h"
+#include "kept_input.h"
 #include "named_model.h"
 #include "number_range.h"
 #include "plugin/teacher.h"
@@ -55,6 +56,7 @@ class TeacherWork {
         : options_(options), opened_(open_model(options.model, false)), teacher_(*opened_.model, nullptr), work_(options.output + ".work") {
         if (std::error_code ignored; fs::is_directory(options.output, ignored))
             throw usage_error("--output {}: is a folder; give the file to write", options.output);
+        keep_input(options.input, options.output);
         pairs_ = load_training_set(
             {{{"source", "file"}, {"path", options.input}, {"format", "pairs"}, {"on_error", options.on_error}}, fs::current_path()},
             "retrieval");
@@ -250,6 +252,7 @@ int mine(const MineOptions& options) {
                      {"absolute_margin", s.absolute_margin},
                      {"given", options.filter_given},
                      {"corpus", options.corpus.empty() ? "" : sha256_file(options.corpus)}};
+    if (!options.corpus.empty()) keep_input(options.corpus, options.output);
     TeacherWork work(options, settings);
     const TrainingSet& pairs = work.pairs();
     Numbering queries;
@@ -384,7 +387,8 @@ void add_teacher_options(CLI::App& command, TeacherOptions& options) {
                        "Instruction in front of documents; default: the model's prompt named document or passage, else its default prompt");
     command.add_option("--output", options.output, "File to write, JSON lines of {query, document, negatives, scores}")->required();
     command.add_option("--on-error", options.on_error, "fail: end at the first bad line; skip: count them")
-        ->check(CLI::IsMember({"fail", "skip"}));
+        ->check(CLI::IsMember({"fail", "skip"}))
+        ->capture_default_str();
     command.add_flag("--restart", options.restart, "Throw away what a stopped command left");
     command.add_flag("--json", options.json, "Print the report as JSON");
     command.add_option("INPUT", options.input, "Pairs: JSON lines, .tsv or .csv, also .gz and .zst")->required()->check(CLI::ExistingFile);
@@ -402,12 +406,18 @@ void add_data(CLI::App& app, int& exit_code) {
         "Example:\n  faceter data mine --model minilm --output mined.jsonl --negatives 7 --margin 0.95 pairs.jsonl\n"
         "  faceter data mine --model minilm --output kept.jsonl --filter-given triplets.jsonl");
     add_teacher_options(*mine_command, *mining);
-    mine_command->add_option("--negatives", mining->mining.negatives, "Negatives of each pair, at most")->check(CLI::Range(1, 1000));
-    mine_command->add_option("--depth", mining->mining.depth, "Best documents that are looked at")->check(CLI::Range(1, 10000));
+    mine_command->add_option("--negatives", mining->mining.negatives, "Negatives of each pair, at most")
+        ->check(CLI::Range(1, 1000))
+        ->capture_default_str();
+    mine_command->add_option("--depth", mining->mining.depth, "Best documents that are looked at")
+        ->check(CLI::Range(1, 10000))
+        ->capture_default_str();
     mine_command->add_option("--margin", mining->mining.margin, "A negative's score stays below this share of the positive's")
-        ->check(finite_range(0, 1));
+        ->check(finite_range(0, 1))
+        ->capture_default_str();
     mine_command->add_option("--absolute-margin", mining->mining.absolute_margin, "And below the positive's by this")
-        ->check(finite_range(0, 2));
+        ->check(finite_range(0, 2))
+        ->capture_default_str();
     mine_command->add_option("--corpus", mining->corpus, "Further documents: a text a line (.txt) or JSON lines with \"text\"")
         ->check(CLI::ExistingFile);
     mine_command->add_flag("--filter-given", mining->filter_given,
@@ -418,9 +428,12 @@ void add_data(CLI::App& app, int& exit_code) {
     auto* filter_command = data->add_subcommand("filter", "Keep the pairs whose document is among the teacher's best for its query.");
     filter_command->footer("Example:\n  faceter data filter --model minilm --output kept.jsonl --top-k 2 pairs.jsonl.gz");
     add_teacher_options(*filter_command, *filtering);
-    filter_command->add_option("--top-k", filtering->top_k, "The document must be among so many")->check(CLI::Range(1, 10000));
+    filter_command->add_option("--top-k", filtering->top_k, "The document must be among so many")
+        ->check(CLI::Range(1, 10000))
+        ->capture_default_str();
     filter_command->add_option("--shard", filtering->shard, "Pairs that are compared with each other, at most; shards are of equal size")
-        ->check(CLI::Range(2, 100'000'000));
+        ->check(CLI::Range(2, 100'000'000))
+        ->capture_default_str();
     filter_command->callback([=, &exit_code] { exit_code = filter(*filtering); });
 
     const auto scoring = std::make_shared<TeacherOptions>();

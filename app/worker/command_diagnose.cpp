@@ -5,12 +5,14 @@
 #include "common/error.h"
 #include "common/json_text.h"
 #include "common/printable.h"
+#include "common/progress.h"
 #include "common/strings.h"
 #include "compare/diagnose_data.h"
 #include "compare/diagnose_record.h"
 #include "data/leaves.h"
 #include "diagnose/diagnose_model.h"
 #include "experiment/recipes.h"
+#include "figure/text_width.h"
 #include "model/accelerator.h"
 #include "plugin/run_model.h"
 #include "record/start_fingerprint.h"
@@ -124,6 +126,17 @@ Diagnosis diagnose(const RunDirectory& run, const std::string& device) {
     return diagnosis;
 }
 
+/// Over as many lines as the terminal's width takes; what a line goes on with stands further in.
+void print_text(const std::string& text) {
+    const int width = terminal_columns(stdout) - 1;
+    for (const std::string_view line : split(trim(text), '\n')) {
+        const std::size_t indent = std::min(line.find_first_not_of(' '), line.size());
+        const int hanging = indent > 0 ? static_cast<int>(indent) + 2 : 8;  // behind "fine    "
+        const std::vector<std::string> lines = wrap(line.substr(indent), width - hanging);
+        for (std::size_t i = 0; i < lines.size(); ++i) say(stdout, "{}{}\n", blanks(i == 0 ? static_cast<int>(indent) : hanging), lines[i]);
+    }
+}
+
 }  // namespace
 
 void add_diagnose(CLI::App& app, int& exit_code) {
@@ -140,7 +153,8 @@ void add_diagnose(CLI::App& app, int& exit_code) {
     command->add_option("--project", options->project, "Project folder (default: FACETER_PROJECT, else this folder)")->type_name("DIR");
     command->add_option("--threads", options->threads, "Threads; 0, the default: all cores")->check(CLI::Range(0, most_threads));
     command->add_option("--device", options->device, "auto (a GPU where there is one), cpu or cuda")
-        ->check(CLI::IsMember({"auto", "cpu", "cuda"}));
+        ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
+        ->capture_default_str();
     command->add_flag("--json", options->json, "Print JSON");
     command->callback([options, &exit_code] {
         if (options->threads > 0) at::set_num_threads(options->threads);
@@ -152,7 +166,7 @@ void add_diagnose(CLI::App& app, int& exit_code) {
         if (options->json)
             fmt::print("{}\n", json_text(diagnosis.to_json(), 1));
         else
-            say(stdout, "{}", diagnosis.to_text());
+            print_text(diagnosis.to_text());
         exit_code = 0;
     });
 }

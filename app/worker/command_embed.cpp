@@ -11,6 +11,7 @@
 #include "data/text_chunks.h"
 #include "eval/embedder.h"
 #include "eval/quantise.h"
+#include "kept_input.h"
 #include "named_model.h"
 #include "npy_file.h"
 #include "text/encode_batch.h"
@@ -104,6 +105,7 @@ std::size_t count_cut(const EmbeddingModel& model, std::span<const std::string_v
 }
 
 int embed(const EmbedCommand& options) {
+    keep_input(options.input, options.output);
     const std::uint64_t count = count_texts(options);
     TextChunks chunks(options.input, options.jsonl);
     OpenedModel opened = open_model(options.model, true);
@@ -153,7 +155,8 @@ void add_embed(CLI::App& app, int& exit_code) {
             "--precision", options->precision,
             "float32; int8: each vector scaled by its largest element, the scales beside it (vectors.scales.npy); binary: signs, eight "
             "a byte (numpy.packbits)")
-        ->check(CLI::IsMember({"float32", "int8", "binary"}));
+        ->check(CLI::IsMember({"float32", "int8", "binary"}))
+        ->capture_default_str();
     command->add_option("--prefix", options->prefix, "Only the first elements of each embedding (Matryoshka models)")
         ->check(CLI::Range(1, 1 << 30));
     command->add_flag("--jsonl", options->jsonl, "The input is JSON lines with \"text\", whatever its name");

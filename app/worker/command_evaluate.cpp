@@ -315,14 +315,18 @@ void add_evaluate(CLI::App& app, int& exit_code) {
     command->add_option("--data-root", options->data_root, "Folder whose sub-folders are the suite's data sets")->needs("--suite");
     command->add_flag("--present", options->present, "Score those of a suite that are there; without it a missing one is an error")
         ->needs("--suite");
-    command->add_option("--split", options->split, "Split to score");
+    command->add_option("--split", options->split, "Split to score")->capture_default_str();
     command
         ->add_option("--max-examples", options->max_examples,
                      "At most so many test texts, pairs or sentences of a set, chosen by hash; 0: all")
-        ->check(CLI::Range(0, 1 << 30));
+        ->check(CLI::Range(0, 1 << 30))
+        ->capture_default_str();
     command->add_option("--max-documents", options->max_documents, "Retrieval: at most so many documents; 0: all")
-        ->check(CLI::Range(0, 1 << 30));
-    command->add_option("--max-queries", options->max_queries, "Retrieval: at most so many queries; 0: all")->check(CLI::Range(0, 1 << 30));
+        ->check(CLI::Range(0, 1 << 30))
+        ->capture_default_str();
+    command->add_option("--max-queries", options->max_queries, "Retrieval: at most so many queries; 0: all")
+        ->check(CLI::Range(0, 1 << 30))
+        ->capture_default_str();
     command
         ->add_option("--prefix", options->prefixes, "Score the first so many elements of the embeddings as well, as in --prefix 256,128,64")
         ->delimiter(',')

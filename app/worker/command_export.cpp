@@ -5,6 +5,7 @@
 
 #include "commands.h"
 #include "common/cancel.h"
+#include "common/command.h"
 #include "common/error.h"
 #include "common/json_text.h"
 #include "common/printable.h"
@@ -43,8 +44,8 @@ Json json_of(const ExportProof& proof) {
 /// What others cannot do with the folder; empty: nothing.
 std::string who_serves(const fs::path& folder, const EmbeddingModel& model) {
     if (const std::string why = beyond_sentence_transformers(model); !why.empty())
-        return fmt::format("{}: sentence-transformers cannot load it: {}. 'faceter embed --model {}' serves it", folder.string(), why,
-                           folder.string());
+        return fmt::format("{}: sentence-transformers cannot load it: {}; what serves it: faceter embed --model {}", folder.string(), why,
+                           shell_word(folder.string()));
     return needs_released_code(model)
                ? folder.string() +
                      ": sentence-transformers loads it with trust_remote_code=True only, by the code that its config.json names"
@@ -295,8 +296,8 @@ class Export {
     use_runs_as_models(options.project);
     const std::string project = options.project.empty() ? project_at_hand().string() : options.project;
     const auto near = nearest_run(options.run);
-    throw usage_error("no run '{}' in {}; {}'faceter list --project {}' shows the runs", options.run, project,
-                      near ? fmt::format("did you mean '{}'? ", *near) : "", project);
+    throw usage_error("no run '{}' in {}; {}to see the runs: faceter list --project {}", options.run, project,
+                      near ? fmt::format("did you mean '{}'? ", *near) : "", shell_word(project));
 }
 
 /// Its final model would be replaced, by another run's or in another form, and its record is not made for what lies beside it.

@@ -97,9 +97,12 @@ void add_memory(CLI::App& app, int& exit_code) {
     command->add_option("--set", options->overrides, "KEY=VALUE over the file's")->type_name("KEY=VALUE");
     command->add_option("--gib", options->gibibytes, "Memory of a GPU in GiB; without it that of the GPU here, where there is one")
         ->check(finite_range(0.001, 1e6));
-    command->add_option("--negatives", options->negatives, "Hard negatives of each pair")->check(CLI::Range(0, 1000));
+    command->add_option("--negatives", options->negatives, "Hard negatives of each pair")
+        ->check(CLI::Range(0, 1000))
+        ->capture_default_str();
     command->add_option("--devices", options->devices, "GPUs that share a batch, as faceter run --devices: what each of them takes")
-        ->check(CLI::Range(1, 4096));
+        ->check(CLI::Range(1, 4096))
+        ->capture_default_str();
     command->add_flag("--json", options->json, "Print JSON");
     command->callback([=, &exit_code] { exit_code = forecast(*options); });
 }

@@ -69,8 +69,17 @@ std::size_t clients_within_files(std::size_t wanted) {
     return std::min<std::size_t>(wanted, std::max<rlim_t>(room, 1));
 }
 
+/// A terminal that is closed ends the server as SIGTERM does; not where it was started to outlive it (nohup).
+void end_with_terminal() {
+    struct sigaction hang_up {
+    }, terminate{};
+    if (::sigaction(SIGHUP, nullptr, &hang_up) != 0 || hang_up.sa_handler == SIG_IGN) return;
+    if (::sigaction(SIGTERM, nullptr, &terminate) == 0) ::sigaction(SIGHUP, &terminate, nullptr);
+}
+
 int serve(ServeCommand options) {
     std::signal(SIGPIPE, SIG_IGN);
+    end_with_terminal();
     options.http.connections = clients_within_files(options.http.connections);
     options.http.read = milliseconds(options.read_timeout_s);
     options.service.patience = milliseconds(options.queue_timeout_s);
@@ -104,9 +113,9 @@ void add_serve(CLI::App& app, int& exit_code) {
         "  faceter serve quickstart-mote --project my-project --resident 1\n"
         "  curl http://127.0.0.1:8080/v1/embeddings \\\n"
         "    -d '{\"model\": \"quickstart-mote:retrieval.query\", \"input\": [\"a text\"]}'\n"
-        "SIGTERM and Ctrl-C answer what was asked and end with 0. The API key comes from FACETER_API_KEY\n"
-        "or a file. It is plain HTTP: where others could listen on the way, put a proxy that speaks TLS in\n"
-        "front.");
+        "SIGTERM, SIGHUP and Ctrl-C answer what was asked and end with 0. The API key comes from\n"
+        "FACETER_API_KEY or a file. It is plain HTTP: where others could listen on the way, put a proxy\n"
+        "that speaks TLS in front.");
     command->add_option("MODEL", options->models, "Runs or model folders, as --model of faceter embed")->required();
     command->add_option("--project", options->common.project, "Project folder that runs' names are looked up in");
     command->add_option("--host", options->host, "Address to listen on; one that others can reach needs an API key")->capture_default_str();
@@ -123,7 +132,8 @@ void add_serve(CLI::App& app, int& exit_code) {
         ->check(CLI::Range(1, 1 << 24));
     command->add_option("--threads", options->common.threads, "Threads; 0, the default: all cores")->check(CLI::Range(0, most_threads));
     command->add_option("--device", options->common.device, "auto (a GPU where there is one), cpu or cuda")
-        ->check(CLI::IsMember({"auto", "cpu", "cuda"}));
+        ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
+        ->capture_default_str();
     add_compute_option(*command, options->common);
     command
         ->add_option("--resident", options->resident,

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <set>
 
+#include "common/command.h"
 #include "common/error.h"
 #include "common/printable.h"
 #include "common/strings.h"
@@ -69,8 +70,21 @@ void open_run(const ModelOptions& options, bool with_route, OpenedModel& opened)
         opened.route.routed = opened.model->router != nullptr;  // a text that is not said to be a document is a query
 }
 
+/// Where a project was named, its runs were looked through first: that none is called so is said with what the hub said.
+fs::path folder_of(const ModelOptions& options) {
+    try {
+        return resolve_named_model(options.model);
+    } catch (const Error& error) {
+        const std::string said = error.what();
+        const bool is_path = options.model.find('/') != std::string::npos;
+        if (options.project.empty() || is_path || said.find("of this project") != std::string::npos) throw;
+        throw Error(error.code(), fmt::format("{}; nor has the project a run of this name; to see its runs: faceter list --project {}",
+                                              said, shell_word(options.project)));
+    }
+}
+
 void open_folder(const ModelOptions& options, bool with_route, OpenedModel& opened) {
-    const ModelFolder folder = ModelFolder::open(resolve_named_model(options.model));
+    const ModelFolder folder = ModelFolder::open(folder_of(options));
     const bool routes = !router_method(folder.folder).empty();
     const bool document = options.task == "document" && routes && !has_prompt(folder, "document");  // the side that no router chooses for
     const auto only = with_route && !document ? route_of_folder(folder, options.task) : std::nullopt;
@@ -137,7 +151,8 @@ void add_model_options(CLI::App& command, ModelOptions& options, bool with_route
         ->check(CLI::Range(1, 1 << 24));
     command.add_option("--threads", options.threads, "Threads; 0, the default: all cores")->check(CLI::Range(0, most_threads));
     command.add_option("--device", options.device, "auto (a GPU where there is one), cpu or cuda")
-        ->check(CLI::IsMember({"auto", "cpu", "cuda"}));
+        ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
+        ->capture_default_str();
     if (!with_route) return;
     command.add_option("--task,--prompt-name", options.task,
                        "Task of the run (or prompt name of the folder) whose instruction and expert to use, such as retrieval.document; "

@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "common/command.h"
 #include "common/error.h"
 #include "common/file_hash.h"
 #include "common/hash.h"
@@ -100,9 +101,9 @@ void refuse_experiment(const YamlNode& yaml, const fs::path& file) {
     const Json json = yaml_to_json(yaml);
     if (json.is_object() && json.contains("variants") && !json.contains("claims"))
         throw settings_error(
-            "{}: is an experiment, not a study: it makes no claim. 'faceter run {}' runs it; a study names it under 'experiments' "
-            "(experiments/studies/README.md)",
-            file.string(), file.string());
+            "{}: is an experiment, not a study: it makes no claim. A study names it under 'experiments' (experiments/studies/README.md); "
+            "to run it: faceter run {} --project DIR",
+            file.string(), shell_word(file.string()));
 }
 
 /// The plan with the experiments' text and without their place on this machine.

@@ -332,13 +332,33 @@ std::size_t Survey::column(std::string_view name) const {
     throw usage_error("{}: no column {}; there are {}", file.string(), faceter::quoted(name), join(names, ", "));
 }
 
-Survey survey_file(const fs::path& file) {
+namespace {
+
+/// There is no experiment yet that could say on_error.
+[[noreturn]] void refuse_record(const Error& error) {
+    constexpr std::string_view setting = "or set on_error: skip to leave such records out and count them";
+    std::string said = error.what();
+    if (const std::size_t at = said.find(setting); at != std::string::npos) said.replace(at, setting.size(), "or take it out of the file");
+    throw Error(error.code(), said);
+}
+
+Survey survey_of(const fs::path& file) {
     const RecordForm form = record_form(file);
     const Header header = form == RecordForm::json_lines ? Header{} : header_of(file, form);
     Survey survey = read_survey(file, header.first);
     if (!header.first.empty() && !header.tells_cells && names_are_a_row(survey)) survey = read_survey(file, "");
     measure_languages(survey);
     return survey;
+}
+
+}  // namespace
+
+Survey survey_file(const fs::path& file) {
+    try {
+        return survey_of(file);
+    } catch (const Error& error) {
+        refuse_record(error);
+    }
 }
 
 std::string language_of(std::string_view text) {

@@ -6,7 +6,8 @@
 namespace faceter {
 
 /// What a command line understands, for manual pages and the completion of shells: {"name", "summary", "footer", "options": [{"names",
-/// "value", "summary", "required", "many"}], "commands": [...]}. An option without names is an argument; `value` is empty for a flag.
+/// "value", "summary", "default", "required", "many"}], "commands": [...]}. An option without names is an argument; `value` is empty for
+/// a flag, `default` where there is none.
 inline Json command_tree(const CLI::App& command) {
     Json tree{{"name", command.get_name()}, {"summary", command.get_description()}, {"footer", command.get_footer()}};
     tree["options"] = Json::array();
@@ -18,6 +19,7 @@ inline Json command_tree(const CLI::App& command) {
                                    {"argument", option->get_positional() ? option->get_name(true) : ""},
                                    {"value", option->get_items_expected_max() > 0 ? option->get_type_name() : ""},
                                    {"summary", option->get_description()},
+                                   {"default", option->get_default_str()},
                                    {"required", option->get_required()},
                                    {"many", option->get_items_expected_max() > 1}});
     }

@@ -106,7 +106,7 @@ std::size_t move_in_queue(const Project& project, const std::string& run, std::s
         return place;
     }
     const std::string name = name_of_run(project.folder(), run, "");
-    throw usage_error("{} waits in no queue of this machine; only a run that has not started can be moved (faceter queue lists them)",
+    throw usage_error("{} waits in no queue of this machine; only a run that has not started can be moved (faceter queue list shows them)",
                       name.empty() ? run : name);
 }
 

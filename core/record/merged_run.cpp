@@ -7,6 +7,7 @@
 #include "common/error.h"
 #include "experiment/resolve.h"
 #include "record/start_fingerprint.h"
+#include "record/state.h"
 #include "record/whole_settings.h"
 
 namespace faceter {
@@ -33,6 +34,11 @@ void check_parent(const RunDirectory& run) {
         throw usage_error("{} has no trained model of its own ({}); merge runs that were trained", info.shown_name(),
                           info.is_imported() ? "its results were imported" : "it is the start model");
     const fs::path model = run.folder() / "model";
+    if (!fs::is_directory(model) && read_state(run).phase == RunPhase::done)
+        throw usage_error(
+            "{0} is done, and its model is not here (a bundle holds records without models); merge where it was trained, or train it anew: "
+            "faceter rerun {0}",
+            info.shown_name());
     if (!fs::is_directory(model))
         throw usage_error("{} has no final model yet; let it finish, or go on with 'faceter resume {}'", info.shown_name(),
                           info.shown_name());

@@ -20,7 +20,7 @@ namespace faceter {
 namespace {
 
 constexpr double least_silence_s = 60, silence_factor = 5, most_silence_s = 24 * 3600;  // whatever a journal says of its pauses
-constexpr double most_pause_s = 600;  // between two lines: a process that works writes one each ten seconds
+constexpr double most_pause_s = 600;   // between two lines: a process that works writes one each ten seconds
 constexpr double most_making_s = 900;  // from the making of a run to that of the last one which is started with it
 
 /// The fallback also for an odd member in a line with a good checksum: from another version, or somebody's who can compute one.

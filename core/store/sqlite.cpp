@@ -101,8 +101,9 @@ void Database::fail(std::string_view doing) const {
                                      code == SQLITE_IOERR_SHMSIZE ? "no room on its disk" : sqlite3_errmsg(handle_)));
     const std::string what = fmt::format("{}: cannot {}: {}", file_.string(), doing, sqlite3_errmsg(handle_));
     if (is_damaged())
-        throw DamagedStore(what + "; it is damaged, or none of Faceter's. A store holds nothing that the run directories do not: "
-                                  "faceter ingest --rebuild removes it and makes it new");
+        throw DamagedStore(what +
+                           "; it is damaged, or none of Faceter's. A store holds nothing that the run directories do not: "
+                           "faceter ingest --rebuild removes it and makes it new");
     if (const int kind = sqlite3_errcode(handle_); kind == SQLITE_BUSY || kind == SQLITE_LOCKED)
         throw BusyStore(fmt::format(
             "{}: another program holds the store (a database browser, a backup?), and let nobody in for {} s; close it and try again",

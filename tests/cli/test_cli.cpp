@@ -431,6 +431,24 @@ class TestCli : public QObject {
             QVERIFY2(help.out.find("faceter-worker") == std::string::npos, help.out.c_str());
         }
     }
+    /// The examples below are as they are typed.
+    void help_keeps_to_a_narrow_terminal() {
+        for (const char* command : {"run", "compare", "serve", "evaluate"}) {
+            const std::string help = faceter::testing::faceter({command, "--help"}, {"COLUMNS=60"}).out;
+            const std::string options = help.substr(0, help.find("\nExample"));
+            const std::size_t begin = options.find("Options:");
+            QVERIFY2(begin != std::string::npos, help.c_str());
+            QVERIFY2(widest_line(options.substr(begin)) <= 60, options.c_str());
+        }
+    }
+    void a_table_that_init_cannot_read_is_not_to_be_mended_by_a_setting_that_init_has_not() {
+        write_file_atomic(in("torn.csv"), "text,label\na,b\nc,d,e\n");
+        const Outcome outcome = faceter::testing::faceter({"init", in("torn.csv"), "--output", in("torn.yaml"), "--yes"});
+        QCOMPARE(outcome.code, 4);
+        HAS(outcome.err, "torn.csv:3: more cells than columns");
+        HAS(outcome.err, "correct the record, or take it out of the file\n");
+        QVERIFY2(outcome.err.find("on_error") == std::string::npos, outcome.err.c_str());
+    }
     void errors_of_what_the_worker_serves_begin_with_faceter() {
         const Outcome outcome = faceter::testing::faceter({"describe", "--model", in("nowhere")});
         QVERIFY2(outcome.code != 0 && outcome.err.starts_with("faceter: "), outcome.err.c_str());

@@ -174,6 +174,26 @@ class TestDoctor : public QObject {
         HAS(call({"--fix"}).out, "mended: " + in("p").string());
         QCOMPARE(call({"--fix", "--profile", "x"}).code, 2);
     }
+    void what_a_person_reads_fits_the_terminal() {
+        write_setup("");
+        make_directories(in("plugins"));
+        for (int i = 0; i < 12; ++i) {
+            Manifest manifest;
+            manifest.id = fmt::format("plugin_{}", i);
+            manifest.abi = 1;
+            manifest.fingerprint = "none";
+            write_manifest(manifest, in("plugins") / (manifest.id + ".json"));
+        }
+        const Outcome said = faceter::testing::faceter(
+            {"doctor"},
+            {"FACETER_CACHE=" + in("cache").string(), "FACETER_TORCH_ROOT=", "FACETER_TORCH=", "FACETER_DATA_DIR=" + in("data").string(),
+             "FACETER_PLUGIN_DIR=" + in("plugins").string(), "HOME=" + in("home").string(), "COLUMNS=100"});
+        HAS(said.out, "plugin_11");
+        const std::size_t plugins = said.out.find("\nplugins ");
+        QVERIFY2(plugins != std::string::npos, said.out.c_str());
+        QVERIFY2(widest_line(said.out.substr(plugins)) <= 100, said.out.c_str());
+        HAS(said.out, "\n" + std::string(23, ' ') + "plugin_");
+    }
 };
 
 FACETER_TEST(TestDoctor)

@@ -261,6 +261,18 @@ class TestMerge : public QObject {
         QCOMPARE(Project(project_, false).run_ids(), before);
     }
 
+    /// As in the project of a bundle that was opened.
+    void a_run_that_is_done_and_has_no_model_here_is_not_to_be_resumed() {
+        NEED_SHARED();
+        const fs::path model = trained_[0].folder() / "model", away = folder_.path() / "away";
+        fs::rename(model, away);
+        const Outcome outcome = call({"merge", id(0), id(1)});
+        fs::rename(away, model);
+        QCOMPARE(outcome.code, 2);
+        HAS(outcome.err, "its model is not here");
+        HAS(outcome.err, "faceter rerun " + trained_[0].info().shown_name());
+        QVERIFY2(outcome.err.find("resume") == std::string::npos, outcome.err.c_str());
+    }
     void task_arithmetic_on_merged_runs_finds_what_they_began_from_where_the_project_was_moved() {
         NEED_SHARED();
         const std::vector<std::string> arithmetic = {"--how", "task_arithmetic", "--weight", "0.5"};

@@ -30,9 +30,9 @@ class TestReference : public QObject {
     TemporaryDirectory folder_;
 
     /// What bash offers behind "faceter WORDS...", the last of which is being typed.
-    std::string offered(const std::string& words) const {
-        const std::string script = "PATH='" FACETER_BINARY_DIR "/bin':$PATH; source '" + (folder_.path() / "faceter.bash").string() +
-                                   "'; compopt() { :; }; COMP_WORDS=(faceter " + words +
+    std::string offered(const std::string& words, const std::string& before = "") const {
+        const std::string script = before + "PATH='" FACETER_BINARY_DIR "/bin':$PATH; source '" +
+                                   (folder_.path() / "faceter.bash").string() + "'; compopt() { :; }; COMP_WORDS=(faceter " + words +
                                    "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _faceter; echo \"${COMPREPLY[*]}\"";
         const CommandResult result = run_command({"bash", "-c", script});
         return result.output + result.complaint;
@@ -60,15 +60,31 @@ class TestReference : public QObject {
         const std::string project = (folder_.path() / "my project").string(), named = "--project '" + project + "'";
         const std::string run = sample_run(project).info().shown_name(), begun = run.substr(0, 1);
         QVERIFY(run.ends_with("-1"));
-        QCOMPARE(offered("show " + named + " " + begun), run + "\n");
-        QCOMPARE(offered("show --project = '" + project + "' " + begun), run + "\n");  // as bash parts --project=DIR
-        QCOMPARE(offered("compare " + named + " ''"), run + "\n");
-        QCOMPARE(offered("compare " + named + " --baseline ''"), run + "\n");
-        QCOMPARE(offered("embed " + named + " --model " + begun), run + "\n");
+        const std::string wanted = run + " " + run.substr(0, run.size() - 2) + "\n";  // and its variant, which stands for it
+        QCOMPARE(offered("show " + named + " " + begun), wanted);
+        QCOMPARE(offered("show --project = '" + project + "' " + begun), wanted);  // as bash parts --project=DIR
+        QCOMPARE(offered("compare " + named + " ''"), wanted);
+        QCOMPARE(offered("compare " + named + " --baseline ''"), wanted);
+        QCOMPARE(offered("embed " + named + " --model " + begun), wanted);
         QCOMPARE(offered("report " + named + " --output " + begun), std::string("\n"));  // any file
         QCOMPARE(offered("run " + named + " --only " + begun), std::string("\n"));       // of the experiment
         QCOMPARE(offered("show --jso"), std::string("--json\n"));
         QCOMPARE(offered("show --project /nowhere " + begun), std::string("\n"));
+    }
+    void bash_completes_other_names() {
+        write_file_atomic(folder_.path() / "my file.yaml", sample_experiment());
+        write_file_atomic(folder_.path() / "torn.yaml", "variants: [");
+        const std::string file = "'" + (folder_.path() / "my file.yaml").string() + "'";
+        QCOMPARE(offered("manual own_"), std::string("own_data\n"));
+        QCOMPARE(offered("plugins router_"), std::string("router_retriever\n"));
+        QCOMPARE(offered("conform --method token_routed"), std::string("token_routed_moe\n"));
+        QCOMPARE(offered("run " + file + " --only ''"), std::string("EM Mix\n"));
+        QCOMPARE(offered("run " + (folder_.path() / "torn.yaml").string() + " --only ''"), std::string("\n"));
+        make_directories(folder_.path() / "config/faceter/profiles");
+        write_file_atomic(folder_.path() / "config/faceter/profiles/gpu.yaml", "kind: slurm\n");
+        const std::string home = "XDG_CONFIG_HOME=" + (folder_.path() / "config").string();
+        for (const char* words : {"profile check ", "doctor --profile ", "submit a.yaml --profile "})
+            QCOMPARE(offered(words + std::string("gp"), "export " + home + "; "), std::string("gpu\n"));
     }
     void other_shells_understand_theirs() {
         if (!here("zsh") || !here("fish")) QSKIP("zsh and fish are not both installed");
@@ -94,6 +110,18 @@ class TestReference : public QObject {
         QVERIFY(offers("faceter list --whe").starts_with("--where"));
         QCOMPARE(offers("faceter queue list --whe"), std::string());
         QVERIFY(offers("faceter queue list --js").starts_with("--json"));
+    }
+    void the_commands_of_the_manual_say_what_help_says_of_defaults() {
+        const std::string page = faceter_says({"reference", "markdown"}).output;
+        for (const char* line : {"- `--jobs N`: runs at the same time (default: 1)\n", "- `--model NAME`: start model (default: minilm)\n",
+                                 "- `--port UINT`: Port; 0: a free one (default: 8080)\n",
+                                 "- `--device TEXT`: auto (a GPU where there is one), cpu or cuda (default: auto)\n",
+                                 "- `--split TEXT`: Split to score (default: test)\n",
+                                 "- `--format NAME`: text, csv, tsv, md, latex or json (default: text)\n"})
+            QVERIFY2(page.find(line) != std::string::npos, line);
+        QVERIFY(page.find("default: all cores (default: 0)") == std::string::npos);  // said once
+        QVERIFY(faceter_says({"run", "--help"}).output.find("--jobs N=1") != std::string::npos);
+        QVERIFY(faceter_says({"evaluate", "--help"}).output.find("--split TEXT=test") != std::string::npos);
     }
     void the_manuals_chapters_have_every_methods_settings_as_they_are() {
         QString chapters;

@@ -114,6 +114,7 @@ class TestStartModels : public QObject {
         QVERIFY(hub.requests().empty());
         HAS(asked_of("routed1").err, "did you mean the run 'routed-1'");
         QVERIFY(!hub.requests().empty());
+        HAS(asked_of("baseline").err, "run of this name; to see its runs: faceter list --project '" + project.string() + "'\n");
     }
 
     void a_name_that_is_none_is_not_answered_by_the_run_in_whose_folder_it_is_asked() {

@@ -98,7 +98,9 @@ class TestArchive : public QObject {
         refuses("leaves the folder");
     }
     void what_has_no_name_that_can_be_read_is_damaged() {
-        write_tar(file_, {{"good"}, {"b\xff" "d"}});
+        write_tar(file_, {{"good"},
+                          {"b\xff"
+                           "d"}});
         refuses("holds a file without a name that can be read");
     }
     void a_name_that_no_disk_holds_is_refused_and_told_short() {

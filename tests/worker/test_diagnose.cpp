@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "common/hash.h"
+#include "common/strings.h"
 #include "record/journal.h"
 #include "worker/diagnosed_runs.h"
 
@@ -139,6 +140,28 @@ class TestDiagnose : public QObject {
         write_file_atomic(run->attempt_journal(1), text);
         const Json diagnosis = Json::parse(DiagnosedRuns::output_of({"diagnose", run->folder().string(), "--json", "--threads", "1"}));
         QVERIFY2(said_of_start(diagnosis) == 1, said(diagnosis));
+    }
+    void what_a_person_reads_fits_the_terminal() {
+        NEED_SHARED();
+        const Json diagnosis = diagnosis_of({.name = "wide", .temperature = 10});
+        std::string run;
+        for (const std::string& id : Project(runs_.folder(), false).run_ids())
+            if (id.starts_with("wide-v")) run = (runs_.folder() / "runs" / id).string();
+        QVERIFY2(!run.empty(), said(diagnosis));
+        const std::string text = DiagnosedRuns::output_of({"diagnose", run});
+        QVERIFY(text.find("ALARM ") != std::string::npos);
+        std::string words = text;
+        for (std::size_t at = 0; (at = words.find_first_of("\n ", at)) != std::string::npos;) {
+            const std::size_t end = std::min(words.find_first_not_of("\n ", at), words.size());
+            words.replace(at, end - at, " ");
+            ++at;
+        }
+        for (const std::string_view line : split(text, '\n')) QVERIFY2(line.size() <= 100, std::string(line).c_str());
+        for (const Json& finding : diagnosis.at("findings")) {
+            if (finding.at("state") != "alarm") continue;
+            const std::string advice = finding.at("advice");
+            QVERIFY2(words.find(advice) != std::string::npos, (advice + " is not in " + words).c_str());
+        }
     }
     void a_run_without_training_is_refused() {
         NEED_SHARED();

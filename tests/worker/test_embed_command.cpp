@@ -124,6 +124,18 @@ class TestEmbedCommand : public QObject {
         QVERIFY(fs::is_empty(in("folder")));
     }
 
+    void the_input_is_not_replaced_by_its_vectors() {
+        write_texts("kept.txt", 3);
+        fs::create_symlink(in("kept.txt"), in("link.txt"));
+        const std::string before = read_file(in("kept.txt"));
+        for (const char* output : {"kept.txt", "link.txt"}) {
+            const auto outcome = run_embed({"--output", in(output), in("kept.txt")});
+            QCOMPARE(outcome.code, 2);
+            QCOMPARE(read_file(in("kept.txt")), before);
+        }
+        QVERIFY(fs::is_symlink(in("link.txt")));
+    }
+
     void an_empty_instruction_switches_a_default_prompt_off() {
         const fs::path model = folder_.path() / "prompted";
         fs::copy(tiny_model(), model, fs::copy_options::recursive);

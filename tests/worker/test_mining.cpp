@@ -217,6 +217,19 @@ class TestMining : public QObject {
         QVERIFY(!fs::exists(folder_.path() / "there.work"));
     }
 
+    void the_pairs_are_not_replaced_by_what_is_made_of_them() {
+        NEED_SHARED();
+        const std::string before = read_file(pairs_);
+        QCOMPARE(run(mine("pairs.jsonl")), 2);
+        QVERIFY2(error_.find("is a file that this command reads") != std::string::npos, error_.c_str());
+        write_file_atomic(folder_.path() / "corpus.txt", "a further document\n");
+        QCOMPARE(run(mine("corpus.txt", {"--corpus", (folder_.path() / "corpus.txt").c_str()})), 2);
+        for (const char* command : {"filter", "score"})
+            QCOMPARE(run({command, "--model", teacher_.c_str(), "--output", pairs_.c_str(), pairs_.c_str()}), 2);
+        QCOMPARE(read_file(pairs_), before);
+        QVERIFY(!fs::exists(folder_.path() / "pairs.jsonl.work") && !fs::exists(folder_.path() / "corpus.txt.work"));
+    }
+
     void given_negatives_above_the_margin_are_dropped() {
         NEED_SHARED();
         const fs::path triplets = folder_.path() / "triplets.jsonl";

@@ -111,6 +111,37 @@ class TestServeClients : public QObject {
         QCOMPARE(vector_of(ids).dump(), vector_of(begin).dump());
         QVERIFY(vector_of(ids) != vector_of(text));
     }
+    void token_ids_are_cut_on_the_side_on_which_the_tokenizer_cuts() {
+        const TemporaryDirectory folder;
+        const fs::path model = folder.path() / "model";
+        fs::copy(tiny_model(), model, fs::copy_options::recursive);
+        Json config = Json::parse(read_file(model / "tokenizer_config.json"));
+        config["truncation_side"] = "left";
+        write_file_atomic(model / "tokenizer_config.json", config.dump());
+        const Server server(QStringList{"--max-length", "8"}, QProcessEnvironment::systemEnvironment(), model.string());
+        const std::string text = "the dog runs and a cat sleeps on the mat by the river";
+        std::vector<std::int32_t> ids, cut;
+        load_tokenizer(model)->encode(text, 0, ids);
+        load_tokenizer(model)->encode(text, 8, cut);
+        QVERIFY(ids.size() > 8);
+        QCOMPARE(cut.front(), ids.front());
+        QCOMPARE(cut.back(), ids.back());
+        QCOMPARE(cut[cut.size() - 2], ids[ids.size() - 2]);
+        const auto vector_of = [&](const Json& input) {
+            return Json::parse(server.embeddings({{"input", input}}).body).at("data").at(0).at("embedding").dump();
+        };
+        QCOMPARE(vector_of(ids), vector_of(cut));
+        QCOMPARE(vector_of(ids), vector_of(text));
+        for (const auto& side : {std::pair<const char*, int>{"Left", 200}, {"Right", 400}, {"Middle", 400}}) {
+            const Json asked = {{"inputs", text}, {"truncate", true}, {"truncation_direction", side.first}};
+            const HttpAnswer answer = server.ask("POST", "/embed", asked.dump());
+            QVERIFY2(answer.status == side.second, answer.body.c_str());
+            if (side.second == 200) QCOMPARE(Json::parse(answer.body).at(0).dump(), vector_of(text));
+        }
+        ids.erase(ids.begin());  // no whole text: its end counts
+        ids.pop_back();
+        QCOMPARE(vector_of(ids), vector_of(std::vector<std::int32_t>(ids.end() - 8, ids.end())));
+    }
     void passes_of_a_model_with_a_router_are_as_large_as_was_said_and_are_counted() {
         const TemporaryDirectory folder;
         std::string tasks = "tasks:\n";

@@ -2,7 +2,9 @@
 
 #include <atomic>
 #include <csignal>
+#include <memory>
 #include <random>
+#include <set>
 #include <thread>
 
 #include "support/test.h"
@@ -100,6 +102,31 @@ class TestServeFaults : public QObject {
         QCOMPARE(answer.status, 200);
         QCOMPARE(Json::parse(answer.body).at("data").size(), std::size_t{4000});
         QCOMPARE(server.exit_code(), 0);
+    }
+    /// Each answer is of 60 MB, and none is read.
+    void answers_that_nobody_reads_take_a_bounded_memory() {
+        const Server server(QStringList{"--max-texts", "100000"});
+        Json input = Json::array();
+        for (int i = 0; i < 100'000; ++i) input.push_back(Json::array({5}));
+        const std::string body = Json{{"input", input}}.dump();
+        std::vector<std::unique_ptr<HttpClient>> slow;
+        const auto ask = [&] {
+            slow.push_back(std::make_unique<HttpClient>(server.port));
+            send_request(*slow.back(), body);
+        };
+        const auto is_answered = [&] { return slow.back()->has_answer(); };
+        ask();
+        QTRY_VERIFY_WITH_TIMEOUT(is_answered(), patience_ms);
+        const double one = server.peak_mib();
+        for (int i = 0; i < 11; ++i) {
+            ask();
+            QTRY_VERIFY_WITH_TIMEOUT(is_answered(), patience_ms);
+        }
+        const double all = server.peak_mib();
+        QVERIFY2(all - one < 450, fmt::format("{} MiB with one, then {}", one, all).c_str());
+        QVERIFY(slow.front()->is_closed_by_server());
+        QCOMPARE(slow.back()->read().status, 200);
+        QCOMPARE(server.ask("GET", "/health").status, 200);
     }
     void a_server_that_was_killed_hinders_no_other() {
         const TemporaryDirectory folder;

@@ -24,6 +24,17 @@ class TestServeTei : public QObject {
         for (const char* name : {"model_id", "model_type", "max_input_length", "max_client_batch_size", "version"})
             QVERIFY2(info.contains(name), name);
     }
+    /// InferenceClient("http://HOST:PORT") of huggingface_hub asks for no path.
+    void texts_are_taken_at_the_root_too() {
+        const Server server;
+        const std::string asked = R"({"inputs": ["a cat", "the dog"], "normalize": true})";
+        const HttpAnswer root = server.ask("POST", "/", asked), embed = server.ask("POST", "/embed", asked);
+        QCOMPARE(root.status, 200);
+        QCOMPARE(root.body, embed.body);
+        QCOMPARE(server.ask("POST", "/", "{").status, 400);
+        QVERIFY(server.metric(R"(faceter_requests_total{path="/embed",status="200"})") == 2.0);
+        QCOMPARE(server.ask("GET", "/").status, 404);
+    }
     void text_embeddings_inferences_dashboards_find_their_numbers() {
         const Server server;
         server.ask("POST", "/embed", R"({"inputs": "a cat"})");

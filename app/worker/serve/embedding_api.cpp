@@ -29,8 +29,11 @@ std::string counted_path(const std::string& path) {
     return std::find(paths.begin(), paths.end(), path) != paths.end() ? path : "other";
 }
 
+/// text-embeddings-inference takes texts at the root as well, to which huggingface_hub's client sends them.
+std::string served_path(const HttpRequest& request) { return request.method == "POST" && request.path == "/" ? "/embed" : request.path; }
+
 bool is_for_embeddings(const HttpRequest& request) {
-    return request.method == "POST" && (request.path == "/v1/embeddings" || request.path == "/embed");
+    return request.method == "POST" && (request.path == "/v1/embeddings" || served_path(request) == "/embed");
 }
 
 /// "int8" of "int8 but ...".
@@ -163,6 +166,12 @@ void refuse_strange_ids(const EmbeddingRequest& request, const EmbeddingModel& m
                 throw Refused(400, fmt::format("token id {} is none of this model's, which has ids from 0 to {}", id, vocabulary - 1));
 }
 
+void refuse_other_side(const EmbeddingRequest& request, const EmbeddingModel& model) {
+    if (!request.cut_left || *request.cut_left == cuts_left(*model.tokenizer)) return;
+    throw Refused(400, fmt::format("this model's texts are cut at their {} alone; truncation_direction may be {}",
+                                   *request.cut_left ? "end" : "beginning", *request.cut_left ? "Right" : "Left"));
+}
+
 }  // namespace
 
 EmbeddingApi::EmbeddingApi(const ServedModels& models, EmbeddingService& service, std::string key, AllowedHosts hosts,
@@ -173,6 +182,7 @@ EmbeddingApi::Asked EmbeddingApi::work_of(EmbeddingRequest&& request) const {
     Asked asked;
     asked.work.where = models_.find(request.model, request.prompt_name);
     refuse_strange_ids(request, *asked.work.where.model, asked.work.where.route);
+    refuse_other_side(request, *asked.work.where.model);
     asked.dimensions = dimensions_of(request, asked.work.where);
     asked.work.texts = std::move(request.texts);
     asked.work.ids = std::move(request.ids);
@@ -230,7 +240,7 @@ void EmbeddingApi::handle(const std::shared_ptr<HttpExchange>& exchange) {
     const HttpRequest& request = exchange->request();
     const auto start = std::chrono::steady_clock::now();
     const auto reply = [&](HttpResponse response) { answer(exchange, std::move(response), nullptr, 0, start); };
-    const auto is = [&](const char* method, const char* path) { return request.method == method && request.path == path; };
+    const auto is = [&](const char* method, const char* path) { return request.method == method && served_path(request) == path; };
     if (is_foreign(request)) return reply(foreign(request));
     if (request.method == "OPTIONS" && !request.origin.empty()) return reply(preflight());  // which has no key
     if (is("GET", "/health")) return reply({200, "{}"});
@@ -288,7 +298,7 @@ void EmbeddingApi::answer(const std::shared_ptr<HttpExchange>& exchange, HttpRes
 
 void EmbeddingApi::record(const HttpRequest& request, int status, const EmbedWork* work, std::size_t tokens,
                           std::optional<double> seconds) {
-    const std::string path = counted_path(request.path);
+    const std::string path = counted_path(served_path(request));
     Json line = {{"time", utc_now()}, {"method", request.method.substr(0, 20)}, {"path", path},
                  {"status", status},  {"texts", work ? work->size() : 0},       {"tokens", tokens}};
     if (seconds) line["ms"] = std::round(*seconds * 1e5) / 100;

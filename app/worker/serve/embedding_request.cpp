@@ -83,8 +83,10 @@ EmbeddingRequest read_tei_request(std::string_view text, const ApiLimits& limits
     const Json body = object_of(text);
     EmbeddingRequest request = read_common(body, "inputs", limits);
     request.truncate = json_or(body, "truncate", false, "request");
-    const std::string direction = lowercase_ascii(json_or<std::string>(body, "truncation_direction", "right", "request"));
-    if (direction != "right") throw Refused(400, "a text is cut at its end alone; truncation_direction may be Right");
+    const std::string direction = lowercase_ascii(json_or<std::string>(body, "truncation_direction", "", "request"));
+    if (!direction.empty() && direction != "left" && direction != "right")
+        throw Refused(400, "truncation_direction is neither Left nor Right");
+    if (!direction.empty()) request.cut_left = direction == "left";
     if (body.contains("normalize") && !body["normalize"].is_null()) request.normalise = json_at<bool>(body, "normalize", "request");
     return request;
 }

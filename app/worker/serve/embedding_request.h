@@ -26,6 +26,7 @@ struct EmbeddingRequest {
     bool base64 = false;                         ///< numbers as OpenAI's clients ask for them
     std::optional<std::int64_t> dimensions;      ///< at least 1
     bool truncate = true;
+    std::optional<bool> cut_left;  ///< where a text is cut, if the client says it
     std::optional<bool> normalise;
 };
 

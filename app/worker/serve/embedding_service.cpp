@@ -7,7 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
+#include <utility>
 
 #include "common/error.h"
 #include "eval/embedder.h"
@@ -20,19 +20,57 @@ constexpr std::size_t routed_texts = 64;  // at a time
 
 std::vector<std::string_view> views_of(const std::vector<std::string>& texts) { return {texts.begin(), texts.end()}; }
 
-/// What ends every text; nothing where nothing does.
-std::optional<std::int32_t> end_token(const Tokenizer& tokenizer) {
-    std::vector<std::int32_t> of_nothing;
-    tokenizer.encode("", 0, of_nothing);
-    return of_nothing.empty() ? std::nullopt : std::optional(of_nothing.back());
+/// How the tokenizer cuts a text that is too long, as it shows by cutting one.
+struct Cut {
+    std::vector<std::int32_t> around;  ///< the special tokens, as they stand
+    std::size_t before = 0;            ///< of them in front of a text
+    bool left = false;                 ///< what is cut is its beginning
+};
+
+Cut cut_of(const Tokenizer& tokenizer) {
+    const auto encode = [&](std::size_t length) {
+        std::vector<std::int32_t> ids;
+        tokenizer.encode("a 1 b 2 c 3", length, ids);
+        return ids;
+    };
+    Cut cut;
+    tokenizer.encode("", 0, cut.around);
+    const std::vector<std::int32_t> whole = encode(0);
+    if (whole.size() < cut.around.size() + 2) return cut;  // nothing of a text is known to this vocabulary
+    while (cut.before < cut.around.size() && whole[cut.before] == cut.around[cut.before]) ++cut.before;
+    const std::vector<std::int32_t> cut_by_one = encode(whole.size() - 1);
+    cut.left =
+        !std::equal(whole.begin(), whole.end() - 1 - static_cast<std::ptrdiff_t>(cut.around.size() - cut.before), cut_by_one.begin());
+    return cut;
 }
 
-/// Cut as the tokenizer cuts texts: one that has the token that ends a text has it still.
-TokenBatch as_batch(const std::vector<std::vector<std::int32_t>>& ids, std::size_t max_length, const std::optional<std::int32_t>& end) {
+/// What `ids` has of the special tokens, in front and behind.
+std::pair<std::size_t, std::size_t> special_of(const std::vector<std::int32_t>& ids, const Cut& cut) {
+    const auto middle = cut.around.begin() + static_cast<std::ptrdiff_t>(cut.before);
+    const auto behind = static_cast<std::size_t>(cut.around.end() - middle);
+    const bool has_front = ids.size() >= cut.before && std::equal(cut.around.begin(), middle, ids.begin());
+    const bool has_end = ids.size() >= behind && std::equal(middle, cut.around.end(), ids.end() - static_cast<std::ptrdiff_t>(behind));
+    return {has_front ? cut.before : 0, has_end ? behind : 0};
+}
+
+/// Cut as the tokenizer cuts texts: one that has special tokens around it has them still.
+TokenBatch as_batch(const std::vector<std::vector<std::int32_t>>& ids, std::size_t max_length, const Cut& cut) {
     TokenBatch batch;
     for (const auto& text : ids) {
-        batch.ids.insert(batch.ids.end(), text.begin(), text.begin() + static_cast<std::ptrdiff_t>(std::min(text.size(), max_length)));
-        if (text.size() > max_length && end && text.back() == *end) batch.ids.back() = *end;
+        const auto add = [&](std::size_t from, std::size_t count) {
+            const auto begin = text.begin() + static_cast<std::ptrdiff_t>(from);
+            batch.ids.insert(batch.ids.end(), begin, begin + static_cast<std::ptrdiff_t>(count));
+        };
+        const auto special = special_of(text, cut);
+        const std::size_t front = special.first, end = special.second;
+        if (text.size() <= max_length || front + end > max_length) {
+            add(0, std::min(text.size(), max_length));
+        } else {
+            const std::size_t kept = max_length - front - end;
+            add(0, front);
+            add(cut.left ? text.size() - end - kept : front, kept);
+            add(text.size() - end, end);
+        }
         batch.offsets.push_back(batch.ids.size());
     }
     return batch;
@@ -47,6 +85,8 @@ std::string does_not_fit(const Encoder& encoder, std::int64_t tokens, const c10:
 }
 
 }  // namespace
+
+bool cuts_left(const Tokenizer& tokenizer) { return cut_of(tokenizer).left; }
 
 struct EmbeddingService::Job {
     EmbedWork work;
@@ -153,7 +193,7 @@ std::string EmbeddingService::tokenise(Job& job) const {
         job.encoded = encode_batch(*model.tokenizer, views_of(work.texts), work.where.route.instruction, length, at::get_num_threads());
         job.skip = model.prompt_rows(work.where.route.instruction);
     } else {
-        job.encoded = as_batch(work.ids, work.truncate ? model.max_length : std::size_t(-1), end_token(*model.tokenizer));
+        job.encoded = as_batch(work.ids, work.truncate ? model.max_length : std::size_t(-1), cut_of(*model.tokenizer));
     }
     for (std::size_t i = 0; i < job.encoded.size(); ++i)
         if (job.encoded[i].size() > model.max_length)

@@ -32,6 +32,9 @@ struct EmbedResult {
     std::size_t tokens = 0;
 };
 
+/// Whether a tokenizer cuts the beginning of a text that is too long, and not its end.
+bool cuts_left(const Tokenizer& tokenizer);
+
 struct ServiceLimits {
     std::size_t waiting_texts = 16384;  ///< of all requests that are not answered yet
     std::size_t request_tokens = 1 << 20;

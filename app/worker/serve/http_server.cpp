@@ -95,6 +95,7 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
     void drain();
     /// The loop ends when the last connection is closed, and at the latest at the deadline.
     void wait_for_end(std::chrono::steady_clock::time_point deadline);
+    void make_room_for_answer(const Connection& newest);
 
     HttpLimits limits;
     Handler handler;
@@ -103,8 +104,9 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
     tcp::acceptor acceptor{loop};
     asio::steady_timer timer{loop}, pause{loop};
     std::set<std::shared_ptr<Connection>> connections;
-    std::size_t reserved_bytes = 0;
-    std::size_t surplus = 0;  // of the connections: those that are only told that there is no room
+    std::size_t reserved_bytes = 0, answer_bytes = 0;
+    std::uint64_t answers = 0;  // begun so far
+    std::size_t surplus = 0;    // of the connections: those that are only told that there is no room
     bool draining = false;
 };
 
@@ -118,6 +120,8 @@ class HttpServer::State::Connection final : public std::enable_shared_from_this<
 
     void start() { read_header(); }
     bool is_idle() const { return idle_; }
+    std::size_t answer_bytes() const { return answer_bytes_; }
+    std::uint64_t answer_number() const { return answer_number_; }
     void close() {
         error_code ignored;
         if (exchange_) hang_up();
@@ -159,7 +163,14 @@ class HttpServer::State::Connection final : public std::enable_shared_from_this<
         server_.reserved_bytes += bytes;
         server_.reserved_bytes -= std::exchange(reserved_, bytes);
     }
-    void release() { keep_reserved(0); }
+    void keep_answer(std::size_t bytes) {
+        server_.answer_bytes += bytes;
+        server_.answer_bytes -= std::exchange(answer_bytes_, bytes);
+    }
+    void release() {
+        keep_reserved(0);
+        keep_answer(0);
+    }
 
     State& server_;
     beast::tcp_stream stream_;
@@ -168,7 +179,8 @@ class HttpServer::State::Connection final : public std::enable_shared_from_this<
     std::optional<http::request_parser<http::string_body>> parser_;
     std::optional<http::response<http::string_body>> response_;
     std::shared_ptr<Exchange> exchange_;
-    std::size_t reserved_ = 0;
+    std::size_t reserved_ = 0, answer_bytes_ = 0;
+    std::uint64_t answer_number_ = 0;
     bool surplus_;           // beyond the clients at a time: it is told so
     unsigned version_ = 11;  // of the request, and so of the answer
     bool idle_ = true, keep_alive_ = false, unread_ = false, wants_body_ = true, late_ = false;
@@ -379,6 +391,9 @@ void HttpServer::State::Connection::send(HttpResponse response) {
     response_->keep_alive(keep_alive);
     if (response.status != 204) response_->content_length(response.body.size());  // that has no body (RFC 9110, section 8.6)
     if (wants_body_) response_->body() = std::move(response.body);
+    keep_answer(response_->body().size());
+    answer_number_ = ++server_.answers;
+    server_.make_room_for_answer(*this);
     stream_.expires_after(surplus_ ? surplus_time : server_.limits.write);
     http::async_write(stream_, *response_,
                       [self = shared_from_this(), keep_alive](error_code error, std::size_t) { self->sent(error, keep_alive); });
@@ -464,6 +479,21 @@ void HttpServer::State::wait_for_end(std::chrono::steady_clock::time_point deadl
     if (connections.empty() || std::chrono::steady_clock::now() >= deadline) return loop.stop();
     timer.expires_after(look_for_stop);
     timer.async_wait([this, self = shared_from_this(), deadline](error_code) { wait_for_end(deadline); });
+}
+
+/// Clients that read are done before others begin: the oldest answer is that of the slowest. One alone has room, however large it may be.
+void HttpServer::State::make_room_for_answer(const Connection& newest) {
+    while (answer_bytes > limits.all_answers_bytes) {
+        std::shared_ptr<Connection> oldest;
+        std::size_t largest = newest.answer_bytes();
+        for (const auto& connection : connections) {
+            largest = std::max(largest, connection->answer_bytes());
+            if (connection->answer_bytes() == 0 || connection.get() == &newest) continue;
+            if (!oldest || connection->answer_number() < oldest->answer_number()) oldest = connection;
+        }
+        if (!oldest || answer_bytes - largest <= limits.all_answers_bytes) return;
+        oldest->close();
+    }
 }
 
 HttpServer::HttpServer(const std::string& host, std::uint16_t port, const HttpLimits& limits, Handler handler, Completion complete_refusal)

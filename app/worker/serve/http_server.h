@@ -37,6 +37,8 @@ struct HttpLimits {
     std::size_t header_bytes = 16 << 10;
     std::size_t body_bytes = 16 << 20;          ///< of one request
     std::size_t all_bodies_bytes = 256u << 20;  ///< of all requests that are being read or worked on; at least body_bytes
+    /// Of all answers that clients have not read to their end, the largest not counted: beyond, the one begun first is cut off.
+    std::size_t all_answers_bytes = 256u << 20;
     std::size_t connections = 4096;
     std::chrono::milliseconds read{30'000};   ///< a whole request, from its first byte to its last
     std::chrono::milliseconds idle{75'000};   ///< between requests

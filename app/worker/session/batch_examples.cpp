@@ -87,8 +87,7 @@ class Redrawn {
     /// As the trainer counts them.
     std::int64_t total_steps() const {
         if (training_.steps > 0) return training_.steps;
-        const std::int64_t planned = curriculum_->num_batches() * training_.epochs,
-                           accumulate = training_.accumulate,
+        const std::int64_t planned = curriculum_->num_batches() * training_.epochs, accumulate = training_.accumulate,
                            whole = std::max<std::int64_t>(1, curriculum_->num_examples() * training_.epochs / training_.batch_size);
         return std::max<std::int64_t>(1, planned > 0 ? (planned + accumulate - 1) / accumulate : whole / accumulate);
     }
@@ -152,8 +151,7 @@ Json planned_order(const Json& params, SessionData& data, Request& request) {
     std::map<std::string, std::size_t> places;
     Json names = Json::array(), steps = Json::array();
     for (std::int64_t step = 0; step < total; ++step) {
-        if (step % told_batches == 0)
-            request.progress("draw the batches", static_cast<std::size_t>(step), static_cast<std::size_t>(total));
+        if (step % told_batches == 0) request.progress("draw the batches", static_cast<std::size_t>(step), static_cast<std::size_t>(total));
         std::set<std::string> tasks;
         const std::int64_t batches = step + 1 == stage.total_steps() ? stage.last_batches() : accumulate;
         for (std::int64_t i = 0; i < batches; ++i) add_tasks(stage.next(), stage.sets(), tasks);

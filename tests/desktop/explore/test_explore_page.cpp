@@ -139,14 +139,13 @@ class TestExplorePage : public QObject {
         QTRY_VERIFY2_WITH_TIMEOUT(page.isReady() && said().contains(QStringLiteral("was scored on a data set")), qPrintable(said()),
                                   patience_ms);
         workspace.showOnly({});
-        QTRY_VERIFY2_WITH_TIMEOUT(page.isReady() && said().contains(QStringLiteral("has a model to ask")), qPrintable(said()),
-                                  patience_ms);
+        QTRY_VERIFY2_WITH_TIMEOUT(page.isReady() && said().contains(QStringLiteral("has a model to ask")), qPrintable(said()), patience_ms);
     }
 
     void columns_beyond_those_that_have_room_are_counted() {
         TemporaryDirectory folder;
-        const std::string problem = make_explored_project(
-            folder.path(), "  A: {method: instruction}\n  B: {method: instruction}\n  C: {method: instruction}\n");
+        const std::string problem =
+            make_explored_project(folder.path(), "  A: {method: instruction}\n  B: {method: instruction}\n  C: {method: instruction}\n");
         QVERIFY2(problem.empty(), problem.c_str());
         Opened on(folder.path() / "project");
         QVERIFY(on.opened);

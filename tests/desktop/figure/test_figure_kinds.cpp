@@ -278,8 +278,7 @@ class TestFigureKinds : public QObject {
             }
         int named = 0;
         for (int y = 0; y < plot->height(); ++y)
-            for (int x = 0; x < plot->width(); x += 4)
-                named += plot->seriesLabelAt({static_cast<double>(x), static_cast<double>(y)}) == 2;
+            for (int x = 0; x < plot->width(); x += 4) named += plot->seriesLabelAt({static_cast<double>(x), static_cast<double>(y)}) == 2;
         QVERIFY(named > 0);
     }
 

@@ -14,7 +14,7 @@ namespace faceter::desktop {
 /// A batch, or the part of one that is of one task.
 struct TrainedBatch {
     std::int64_t step = 0;
-    int task = 0;  ///< place in TrainedOrder::tasks
+    int task = 0;     ///< place in TrainedOrder::tasks
     double loss = 0;  ///< NaN: the batch is planned
 };
 
@@ -37,7 +37,7 @@ struct CurriculumRun {
     std::map<std::string, Figure> figures;  ///< similarity, energy, tour, difficulty, underfitting
     std::map<std::string, Table> tables;    ///< plan, tour, underfitting
     TrainedOrder order;
-    bool isUnbegun = false;  ///< it logged no step yet, and has several tasks to train
+    bool isUnbegun = false;               ///< it logged no step yet, and has several tasks to train
     std::vector<std::string> problems{};  ///< documents that cannot be read, one sentence each
     bool hasReport() const { return !figures.empty() || !tables.empty(); }
 };

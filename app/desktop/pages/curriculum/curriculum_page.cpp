@@ -149,9 +149,8 @@ QWidget* CurriculumPage::makeBatches() {
     });
     connect(m_plan, &WorkerQuery::failed, this, [this](const QString& message) { m_examples->say(labelOf(m_planning), message); });
     connect(m_plan, &WorkerQuery::cancelled, this, [this] { m_examples->say(tr("%1: cancelled").arg(labelOf(m_planning))); });
-    connect(m_plan, &WorkerQuery::progressed, this, [this](const WorkerProgress& progress) {
-        m_examples->say(tr("%1: %2").arg(labelOf(m_planning), progress.what));
-    });
+    connect(m_plan, &WorkerQuery::progressed, this,
+            [this](const WorkerProgress& progress) { m_examples->say(tr("%1: %2").arg(labelOf(m_planning), progress.what)); });
     connect(m_strip, &BatchStrip::wentTo, this, [this](const QRect& place) {
         const QPoint middle = m_strip->mapTo(m_strips->widget(), QPoint(0, place.center().y()));
         m_strips->ensureVisible(m_strips->horizontalScrollBar()->value(), middle.y(), 0, place.height() / 2 + 1);

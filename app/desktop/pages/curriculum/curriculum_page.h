@@ -73,7 +73,7 @@ class CurriculumPage : public RunPageOf<CurriculumRun> {
     CurriculumDataPtr m_drawn;             // whose batches are in the strip
     CurriculumDataPtr m_stripped;          // the same with the orders that were planned
     WorkerQuery* m_plan;
-    QString m_planning;                            // the run whose order is being planned
+    QString m_planning;                             // the run whose order is being planned
     std::map<std::string, TrainedOrder> m_planned;  // of runs that had not begun
 };
 

@@ -35,7 +35,7 @@ const PageRegistration registration{
 
 constexpr int pause_ms = 400, neighbours_shown = 20, map_neighbours = 10;
 constexpr int most_characters = 1'000'000;  // a field's own limit is 32,767: more that is pasted would be cut without a word
-constexpr int narrowest = 140;  // of what takes the rest of a row
+constexpr int narrowest = 140;              // of what takes the rest of a row
 constexpr std::size_t most_columns = 6, most_runs_at_first = 4;
 
 QToolButton* choiceButton(const QString& name, const QString& text) {

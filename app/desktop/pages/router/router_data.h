@@ -40,9 +40,9 @@ struct RouteAnswer {
         double similarity = 0, x = 0, y = 0;
     };
     std::string gate, nextGate, instruction;
-    std::vector<Value> values;  ///< of the gates, the highest first
-    std::vector<Pilot> pilots;  ///< the nearest first
-    double x = 0, y = 0;        ///< of the text, among the pilots
+    std::vector<Value> values;                   ///< of the gates, the highest first
+    std::vector<Pilot> pilots;                   ///< the nearest first
+    double x = 0, y = 0;                         ///< of the text, among the pilots
     std::int64_t numTokens = 0, keptTokens = 0;  ///< of the whole text, and of what the model reads of it; 0: not told
     static RouteAnswer from(const Json& answer);
     /// Pilots by gate and the text in their plane.
