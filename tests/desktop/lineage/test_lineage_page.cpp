@@ -13,6 +13,7 @@
 #include "pages/lineage/lineage_view.h"
 #include "support/lineage_project.h"
 #include "support/test.h"
+#include "theme/theme.h"
 #include "widgets/labels.h"
 
 using namespace faceter;
@@ -256,6 +257,20 @@ class TestLineagePage : public QObject {
         view.choose(0);
         QVERIFY(view.textOf(0).startsWith(QStringLiteral("<b>bold</b>")));
         view.grab();
+    }
+
+    void a_box_has_room_for_the_variant_beside_its_swept_values() {
+        auto data = std::make_shared<LineageData>();
+        LineageNode node;
+        node.id = node.name = "mote-1";
+        data->lineage.nodes = {node};
+        data->forest = lineage_forest(data->lineage);
+        data->layout = lay_out(data->forest);
+        LineageView view;
+        view.setData(data, {-1});
+        const int room = view.boxOf(0).width() - 24;  // less both paddings and the coloured edge
+        const QString text = QStringLiteral("MoTE 0.0001,32 · seed 1 · 57.88");
+        QVERIFY(QFontMetrics(Theme::tableFont()).horizontalAdvance(text) <= room);
     }
 
     void a_project_whose_runs_are_all_unticked_says_so() {

@@ -20,7 +20,7 @@ namespace {
 
 using Kind = LineageNode::Kind;
 
-constexpr int margin = 12, box_width = 196, column_width = 256, padding = 8, row_gap = 12, page_rows = 10;
+constexpr int margin = 12, box_width = 236, column_width = 296, padding = 8, row_gap = 12, page_rows = 10;
 // Of the line down from a node, beside its box: to what hangs on it, and to its other ends; how far a line back goes beside a box.
 constexpr int trunk = 16, other_trunk = 24, back_reach = 64;
 
