@@ -77,7 +77,8 @@ fs::path folder_of(const ModelOptions& options) {
     } catch (const Error& error) {
         const std::string said = error.what();
         const bool is_path = options.model.find('/') != std::string::npos;
-        if (options.project.empty() || is_path || said.find("of this project") != std::string::npos) throw;
+        if (error.code() == ExitCode::stopped || options.project.empty() || is_path || said.find("of this project") != std::string::npos)
+            throw;
         throw Error(error.code(), fmt::format("{}; nor has the project a run of this name; to see its runs: faceter list --project {}",
                                               said, shell_word(options.project)));
     }

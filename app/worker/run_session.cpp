@@ -58,8 +58,10 @@ std::unique_ptr<EmbeddingModel> open_own_model(const RunDirectory& run) {
         return open_run_model(run);
     } catch (const Error& error) {
         if (error.code() != ExitCode::data || run.info().is_baseline()) throw;
-        throw data_error("{} (the run's own model: remove the folder {}, and 'faceter resume {}' makes it again)", error.what(),
-                         final_model_folder(run).string(), run.info().shown_name());
+        throw data_error(
+            "{} (the run's own model; where its files are damaged, and not only unreadable here: move the folder {} away, and 'faceter "
+            "resume {}' makes it again)",
+            error.what(), final_model_folder(run).string(), run.info().shown_name());
     }
 }
 

@@ -155,7 +155,8 @@ class Extraction {
         while (name.starts_with("./")) name.erase(0, 2);  // as 'tar czf FILE .' writes them
         if (type == AE_IFDIR && (name.empty() || name == ".")) return check_number(++entries_);
         if (type == AE_IFDIR && name.ends_with('/')) name.pop_back();
-        if (name.empty() || !is_valid_utf8(name)) refuse("holds a file without a name that can be read: it is damaged, fetch it again");
+        if (name.empty()) refuse("holds a file without a name that can be read: it is damaged, fetch it again");
+        if (!is_valid_utf8(name)) refuse(fmt::format("names {}, which is not UTF-8", faceter::quoted(name)));
         if (!is_inner_path(name)) refuse(fmt::format("names {}, which leaves the folder", faceter::quoted(name)));
         if (library_.hardlink(entry) || (type != AE_IFREG && type != AE_IFDIR))
             refuse(fmt::format("{} is a link or a device, and only plain files are taken", faceter::quoted(name)));

@@ -2,6 +2,7 @@
 
 #include <sys/vfs.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "common/error.h"
@@ -54,12 +55,17 @@ std::unique_ptr<Database> open_database(const fs::path& file) {
     };
     try {
         return open();
+    } catch (const BusyStore&) {
+        throw failure("{}: another program holds this cache of embeddings; wait for it, or leave --cache out", file.string());
     } catch (const Error& error) {
         if (error.code() != ExitCode::data)
-            throw Error(error.code(),
-                        fmt::format("the cache of embeddings cannot be used: {}; remove it, or leave --cache out", error.what()));
-        remove_database(file);
+            throw Error(error.code(), fmt::format("the cache of embeddings cannot be used: {}; or leave --cache out", error.what()));
+    }
+    remove_database(file);
+    try {
         return open();
+    } catch (const DamagedStore&) {
+        throw failure("{}: this cache of embeddings is damaged, and cannot be removed; leave --cache out", file.string());
     }
 }
 
@@ -140,14 +146,16 @@ EmbeddingFile::~EmbeddingFile() = default;
 std::vector<bool> EmbeddingFile::read(std::span<const Hash128> keys, std::int64_t dim, float* rows) {
     const std::size_t width = static_cast<std::size_t>(dim) * sizeof(float);
     std::vector<bool> found(keys.size(), false);
-    std::vector<std::size_t> touched, broken;
+    std::vector<std::size_t> touched;
+    std::vector<std::pair<std::size_t, std::size_t>> broken;  ///< place, bytes
     const bool whole = state_->use([&] {
         state_->database->snapshot([&] {
             Statement select(*state_->database, "SELECT row FROM embeddings WHERE key = ?");
             for (std::size_t i = 0; i < keys.size(); ++i) {
-                if (!select.bind(bytes_of(keys[i])).next() || select.blob(0).size() != width + seal_bytes) continue;
-                if (!is_sealed(keys[i], select.blob(0))) {
-                    broken.push_back(i);
+                if (!select.bind(bytes_of(keys[i])).next()) continue;
+                const std::size_t size = select.blob(0).size();
+                if (size != width + seal_bytes || !is_sealed(keys[i], select.blob(0))) {
+                    broken.emplace_back(i, size - std::min(size, seal_bytes));
                     continue;
                 }
                 std::memcpy(reinterpret_cast<char*>(rows) + i * width, select.blob(0).data(), width);
@@ -165,9 +173,9 @@ std::vector<bool> EmbeddingFile::read(std::span<const Hash128> keys, std::int64_
             for (const std::size_t i : touched) touch.bind(now, bytes_of(keys[i])).run();
             Statement remove(*state_->database, "DELETE FROM embeddings WHERE key = ?");
             Statement forget(*state_->database, "UPDATE totals SET bytes = max(0, bytes - ?)");
-            for (const std::size_t i : broken) {
+            for (const auto& [i, bytes] : broken) {
                 remove.bind(bytes_of(keys[i])).run();
-                if (state_->database->changes() > 0) forget.bind(width).run();
+                if (state_->database->changes() > 0) forget.bind(bytes).run();
             }
         });
     });

@@ -57,14 +57,15 @@ std::string part_of_file(const fs::path& file, std::uint64_t offset) {
 /// One run as the mirror knows it.
 class FedRun {
   public:
-    FedRun(const RunDirectory& run, const Json& known) : run_(run) {
+    FedRun(const RunDirectory& run, const Json& known) : run_(run), follower_(run) {
         for (const auto& [path, value] : known.items())
             if (is_fed_file(path) && value.is_number_unsigned()) known_[path].value = value.get<std::uint64_t>();
     }
 
     /// Sends what is new; says that it is over once everything has been sent that was there when it was.
     void look() {
-        const RunState state = read_state(run_);
+        follower_.update();
+        const RunState state = follower_.state();
         for (const std::string& path : fed_files(run_.folder())) is_growing_file(path) ? send_growth(path) : send_whole(path);
         send_removal("control/job.json");  // it goes on without SLURM
         over_ = is_over(state.phase) || is_gone();
@@ -124,6 +125,7 @@ class FedRun {
     }
 
     RunDirectory run_;
+    RunFollower follower_;
     std::map<std::string, Known> known_;
     bool over_ = false;
 };

@@ -62,10 +62,13 @@ double worked_s(double before, const JournalEvent& event) {
     return step > 0 && step < most_pause_s ? step : 0.0;
 }
 
-/// Of a whole attempt. Where its first and last line tell of no long pause between them, none of the others is read.
+/// Of a whole attempt. Where its first and last line tell of no long pause between them, and few lines lie there (a clock that was set
+/// back makes a short span of many), none of the others is read.
 double worked_s(const fs::path& journal) {
+    constexpr std::uintmax_t few_bytes = 1 << 16;
     const auto [first, last] = journal_span(journal);
-    if (last >= first && last - first <= most_pause_s) return last - first;
+    std::error_code unknown;
+    if (last >= first && last - first <= most_pause_s && fs::file_size(journal, unknown) < few_bytes) return last - first;
     double sum = 0, before = 0;
     for (JournalReader lines(journal); const auto event = lines.next(); before = event->time)
         if (event->seq > 1) sum += worked_s(before, *event);

@@ -71,7 +71,10 @@ void derive_version_2(Database& database) {
     }
 }
 
-/// Ours are made with their version in one transaction: what has tables and none is another program's, and stays as it is.
+/// Ours have it from their first version on.
+bool has_runs(Database& database) { return database.scalar("SELECT count(*) FROM sqlite_master WHERE name = 'runs'") > 0; }
+
+/// Ours are made with their version in one transaction: what has tables without ours is another program's, and they stay as they are.
 void refuse_foreign(Database& database) {
     Statement table(database, "SELECT name FROM sqlite_master WHERE name NOT LIKE 'sqlite#_%' ESCAPE '#' ORDER BY name LIMIT 1");
     if (table.next())
@@ -84,7 +87,7 @@ void refuse_foreign(Database& database) {
 
 void Store::migrate() {
     constexpr auto newest = static_cast<std::int64_t>(migrations.size());
-    if (database_->scalar("PRAGMA user_version") == newest) return;
+    if (database_->scalar("PRAGMA user_version") == newest && has_runs(*database_)) return;
     database_->transaction([&] {
         const std::int64_t version = database_->scalar("PRAGMA user_version");
         if (version > newest)
@@ -93,7 +96,7 @@ void Store::migrate() {
                 "faceter ingest",
                 database_->file().string(), version, newest);
         if (version < 0) throw data_error("{}: no store of Faceter; move it away, or faceter ingest --rebuild", database_->file().string());
-        if (version == 0) refuse_foreign(*database_);
+        if (!has_runs(*database_)) refuse_foreign(*database_);
         for (std::int64_t step = version; step < newest; ++step) {
             database_->execute(migrations[static_cast<std::size_t>(step)]);
             if (step + 1 == 2 && version > 0) derive_version_2(*database_);

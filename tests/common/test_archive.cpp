@@ -97,11 +97,11 @@ class TestArchive : public QObject {
         write_tar(file_, {{"good"}, {name.toStdString()}});
         refuses("leaves the folder");
     }
-    void what_has_no_name_that_can_be_read_is_damaged() {
+    void a_name_that_is_not_utf8_is_refused() {
         write_tar(file_, {{"good"},
                           {"b\xff"
                            "d"}});
-        refuses("holds a file without a name that can be read");
+        refuses("which is not UTF-8");
     }
     void a_name_that_no_disk_holds_is_refused_and_told_short() {
         for (const std::string& name : {std::string(300, 'n'), std::string(300, 'n') + "/a"}) {

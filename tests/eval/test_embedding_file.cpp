@@ -150,7 +150,7 @@ class TestEmbeddingFile : public QObject {
         for (std::size_t i = bytes.size() / 2; i < bytes.size(); ++i) bytes[i] = 'x';
         write_file_atomic(path, bytes);
         EmbeddingFile file(path, 1 << 24);
-        QVERIFY(count_good(file, keys, 64) >= 0);
+        QVERIFY(count_good(file, keys, 64) < 3000);
         file.write(keys, 64, rows_of(keys, 64).data());
         QCOMPARE(count_good(file, keys, 64), 3000);
     }

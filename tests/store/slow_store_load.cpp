@@ -89,11 +89,12 @@ class SlowStoreLoad : public QObject {
         Database other(Store::location(folder.path()));
         other.execute("PRAGMA locking_mode = EXCLUSIVE");
         other.execute("BEGIN EXCLUSIVE");
-        EXPECT_ERROR(Store(folder.path()), "faceter.sqlite", "another program holds the store", "close it and try again");
         int told = 0;
         for (const DoctorFinding& finding : find_in_project(Project(folder.path(), false))) {
             if (finding.what.find("another program holds the store") == std::string::npos) continue;
             ++told;
+            QVERIFY2(finding.what.find("faceter.sqlite") != std::string::npos, finding.what.c_str());
+            QVERIFY2(finding.what.find("close it and try again") != std::string::npos, finding.what.c_str());
             QCOMPARE(finding.command, std::string());  // it is well, and must not be moved away
         }
         QCOMPARE(told, 1);

@@ -351,8 +351,11 @@ class TestStore : public QObject {
         remove_store(project.path());
         const fs::path file = Store::location(project.path());
         { Database(file).execute("CREATE TABLE birds (name); INSERT INTO birds VALUES ('heron')"); }
-        EXPECT_ERROR(Store(project.path()), "faceter.sqlite", "is a database of another program", "birds", "move it away");
-        EXPECT_ERROR(Store::rebuild(project.path()), "is a database of another program");
+        for (const int its_version : {0, 1, 3}) {
+            Database(file).execute(fmt::format("PRAGMA user_version = {}", its_version));
+            EXPECT_ERROR(Store(project.path()), "faceter.sqlite", "is a database of another program", "birds", "move it away");
+            EXPECT_ERROR(Store::rebuild(project.path()), "is a database of another program");
+        }
         {
             Database kept(file);
             QCOMPARE(kept.scalar("SELECT count(*) FROM birds WHERE name = 'heron'"), std::int64_t{1});

@@ -29,6 +29,7 @@ class Server {
                       << "0";
         process_.setProcessEnvironment(environment);
         process_.setStandardErrorFile(QString::fromStdString(log_file.empty() ? (folder_.path() / "log").string() : log_file));
+        process_.setChildProcessModifier([] { ::signal(SIGHUP, SIG_DFL); });  // under nohup it is ignored, and that is inherited
         process_.start(FACETER_BINARY_DIR "/bin/faceter-worker", arguments + more);
         while (!process_.canReadLine())
             if (!process_.waitForReadyRead(patience_ms)) throw std::runtime_error("the server does not start: " + log());

@@ -148,7 +148,9 @@ class TestDiagnose : public QObject {
         for (const std::string& id : Project(runs_.folder(), false).run_ids())
             if (id.starts_with("wide-v")) run = (runs_.folder() / "runs" / id).string();
         QVERIFY2(!run.empty(), said(diagnosis));
+        qputenv("COLUMNS", "100");
         const std::string text = DiagnosedRuns::output_of({"diagnose", run});
+        qunsetenv("COLUMNS");
         QVERIFY(text.find("ALARM ") != std::string::npos);
         std::string words = text;
         for (std::size_t at = 0; (at = words.find_first_of("\n ", at)) != std::string::npos;) {

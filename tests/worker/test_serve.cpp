@@ -167,6 +167,8 @@ class TestServe : public QObject {
         QCOMPARE(server_->ask("POST", "/embed", Json{{"inputs", words}, {"truncate", true}}.dump()).status, 200);
         const Json left = {{"inputs", words}, {"truncate", true}, {"truncation_direction", "Left"}};
         QCOMPARE(server_->ask("POST", "/embed", left.dump()).status, 400);  // not another text's vector
+        const Json uncut = {{"inputs", "a cat"}, {"truncation_direction", "Left"}};
+        QCOMPARE(server_->ask("POST", "/embed", uncut.dump()).status, 200);
     }
     void both_kinds_of_clients_get_the_same_vectors_to_the_bit() {
         Json texts = Json::array();
@@ -533,7 +535,9 @@ class TestServe : public QObject {
         busy.ask("POST", "/v1/embeddings", long_work(much).dump());
         QTRY_VERIFY_WITH_TIMEOUT(server.metric("faceter_waiting_texts") > 0, patience_ms);
         server.terminate(signal);
-        QCOMPARE(Json::parse(busy.read().body).at("data").size(), std::size_t{much});
+        const HttpAnswer answer = busy.read();
+        QVERIFY2(answer.status == 200, answer.body.c_str());
+        QCOMPARE(Json::parse(answer.body).at("data").size(), std::size_t{much});
         QVERIFY(idle.is_closed_by_server());
         QCOMPARE(server.exit_code(), 0);
     }

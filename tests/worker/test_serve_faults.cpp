@@ -118,12 +118,14 @@ class TestServeFaults : public QObject {
         ask();
         QTRY_VERIFY_WITH_TIMEOUT(is_answered(), patience_ms);
         const double one = server.peak_mib();
-        for (int i = 0; i < 11; ++i) {
+        for (int i = 0; i < 8; ++i) {
             ask();
             QTRY_VERIFY_WITH_TIMEOUT(is_answered(), patience_ms);
         }
         const double all = server.peak_mib();
-        QVERIFY2(all - one < 450, fmt::format("{} MiB with one, then {}", one, all).c_str());
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which keep what was freed
+        QVERIFY2(all - one < 400, fmt::format("{} MiB with one, then {}", one, all).c_str());
+#endif
         QVERIFY(slow.front()->is_closed_by_server());
         QCOMPARE(slow.back()->read().status, 200);
         QCOMPARE(server.ask("GET", "/health").status, 200);

@@ -309,8 +309,9 @@ class TestStages : public QObject {
         };
         const ChildResult refused = go_on();
         QCOMPARE(refused.exit_code, static_cast<int>(ExitCode::data));
-        QVERIFY2(refused.last_lines.find("the run's own model: remove the folder " + weights.parent_path().string()) != std::string::npos,
-                 refused.last_lines.c_str());
+        QVERIFY2(
+            refused.last_lines.find("not only unreadable here: move the folder " + weights.parent_path().string()) != std::string::npos,
+            refused.last_lines.c_str());
         fs::remove_all(weights.parent_path());
         const ChildResult again = go_on();
         QVERIFY2(again.exit_code == 0, again.last_lines.c_str());

@@ -167,7 +167,7 @@ void refuse_strange_ids(const EmbeddingRequest& request, const EmbeddingModel& m
 }
 
 void refuse_other_side(const EmbeddingRequest& request, const EmbeddingModel& model) {
-    if (!request.cut_left || *request.cut_left == cuts_left(*model.tokenizer)) return;
+    if (!request.cut_left || !request.truncate || *request.cut_left == cuts_left(*model.tokenizer)) return;
     throw Refused(400, fmt::format("this model's texts are cut at their {} alone; truncation_direction may be {}",
                                    *request.cut_left ? "end" : "beginning", *request.cut_left ? "Right" : "Left"));
 }

@@ -144,7 +144,8 @@ Json batch_examples(const Json& params, SessionData& data, Request& request) {
 }
 
 /// {"run": folder} -> {"tasks": [name ...], "steps": [[place in tasks ...] ...]}: which tasks each step of its first stage trains, in the
-/// order that the run would meet them, whether it has begun or not. Usage error: a stage whose batches cannot be drawn again.
+/// order that the run would meet them, whether it has begun or not; the first million of them. Usage error: a stage whose batches cannot be
+/// drawn again.
 Json planned_order(const Json& params, SessionData& data, Request& request) {
     Redrawn stage(params, "planned_order", data, request);
     const std::int64_t accumulate = stage.training().accumulate, total = std::min(stage.total_steps(), most_step);
