@@ -265,7 +265,8 @@ class TestFigureKinds : public QObject {
         Figure figure = sample_scatter(3, false);
         for (std::size_t s = 0; s < figure.series.size(); ++s) {
             Series& series = figure.series[s];
-            series.x.clear(), series.y.clear(), series.labels.clear();
+            for (auto* values : {&series.x, &series.y, &series.low, &series.high}) values->clear();
+            series.labels.clear();
             for (int i = 0; i < 63; ++i)
                 if (i % 3 == static_cast<int>(s)) series.x.push_back(i % 9), series.y.push_back(i / 9);
         }
