@@ -132,7 +132,6 @@ int list_runs(const ListOptions& options) {
     return 0;
 }
 
-/// A name a line, for the completion of shells, which would take other characters for their own.
 RunRow stored_row(Store& store, const std::string& id) {
     for (RunRow& row : store.runs())
         if (row.info.id == id) return row;

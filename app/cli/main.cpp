@@ -191,7 +191,7 @@ void print_json(const Json& json) { print_document(json_text(json, 1) + "\n"); }
 
 void print_wrapped(const std::string& sentence) {
     std::string before;
-    for (const std::string& line : wrap(sentence, terminal_columns(stdout) - 2)) {
+    for (const std::string& line : wrap(sentence, terminal_columns(stdout) - 2, LongWords::whole)) {
         say(stdout, "{}{}\n", before, line);
         before = "  ";
     }

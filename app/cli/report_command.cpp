@@ -2,6 +2,7 @@
 
 #include "cli/checks.h"
 #include "cli/comparison.h"
+#include "cli/named_runs.h"
 #include "common/abandoned.h"
 #include "common/error.h"
 #include "common/json_text.h"
@@ -86,11 +87,14 @@ std::vector<std::string> without_results(Store& store) {
 }
 
 /// null: was not asked for.
-Json written_json(const ReportOptions& options, const std::vector<RunRow>& rows) {
+Json written_json(const ReportOptions& options, const Project& project, const std::vector<RunRow>& rows) {
     const auto path = [](const std::string& file) { return file.empty() ? Json() : Json(absolute_path(file).string()); };
-    Json runs = Json::array();
-    for (const RunRow& row : rows) runs.push_back({{"id", row.info.id}, {"name", row.info.name}});
-    return {{"output", path(options.output)}, {"pdf", path(options.pdf)}, {"runs", runs}};
+    std::vector<RunDirectory> runs;
+    for (const RunRow& row : rows) runs.push_back(project.find_run(row.info.id));
+    Json json = runs_json(runs);
+    json["output"] = path(options.output);
+    json["pdf"] = path(options.pdf);
+    return json;
 }
 
 int report(const ReportOptions& options) {
@@ -115,7 +119,7 @@ int report(const ReportOptions& options) {
         write_pdf(folder.path() / "report.html", options.pdf, title);
         if (!options.json) fmt::print("{}\n", options.pdf);
     }
-    if (options.json) print_json(written_json(options, compared.rows));
+    if (options.json) print_json(written_json(options, project, compared.rows));
     return 0;
 }
 

@@ -131,8 +131,8 @@ void print_text(const std::string& text) {
     const int width = terminal_columns(stdout) - 1;
     for (const std::string_view line : split(trim(text), '\n')) {
         const std::size_t indent = std::min(line.find_first_not_of(' '), line.size());
-        const int hanging = indent > 0 ? static_cast<int>(indent) + 2 : 8;  // behind "fine    "
-        const std::vector<std::string> lines = wrap(line.substr(indent), width - hanging);
+        const int hanging = indent > 0 ? static_cast<int>(indent) + 2 : 8;                                    // behind "fine    "
+        const std::vector<std::string> lines = wrap(line.substr(indent), width - hanging, LongWords::whole);  // paths
         for (std::size_t i = 0; i < lines.size(); ++i) say(stdout, "{}{}\n", blanks(i == 0 ? static_cast<int>(indent) : hanging), lines[i]);
     }
 }

@@ -47,7 +47,7 @@ std::string shorten(std::string_view text, int width) {
     return std::string(text.substr(0, at)) + "…";
 }
 
-std::vector<std::string> wrap(std::string_view text, int width) {
+std::vector<std::string> wrap(std::string_view text, int width, LongWords long_words) {
     width = std::max(width, 2);
     std::vector<std::string> lines(1);
     int used = 0;
@@ -63,7 +63,11 @@ std::vector<std::string> wrap(std::string_view text, int width) {
             lines.back() += ' ';
             ++used;
         }
-        for (std::size_t i = 0; i < word.size();) {  // character by character, for words longer than a line
+        if (long_words == LongWords::whole) {
+            lines.back() += word;
+            used += w;
+        }
+        for (std::size_t i = long_words == LongWords::whole ? word.size() : 0; i < word.size();) {  // character by character
             std::size_t next = i;
             const int step = width_of(next_code_point(word, next));
             if (used + step > width) {

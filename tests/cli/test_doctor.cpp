@@ -22,9 +22,10 @@ class TestDoctor : public QObject {
         std::vector<std::string> words{"doctor"};
         words.insert(words.end(), more.begin(), more.end());
         words.insert(words.end(), {"--project", in("p").string()});
-        return faceter::testing::faceter(words, {"FACETER_CACHE=" + in("cache").string(), "FACETER_TORCH_ROOT=" + torch,
-                                                 "FACETER_TORCH=" + launched, "FACETER_DATA_DIR=" + in("data").string(),
-                                                 "HF_HOME=" + in("hub").string(), "HF_HUB_CACHE=", "HOME=" + in("home").string()});
+        return faceter::testing::faceter(
+            words, {"FACETER_CACHE=" + in("cache").string(), "FACETER_TORCH_ROOT=" + torch, "FACETER_TORCH=" + launched,
+                    "FACETER_DATA_DIR=" + in("data").string(), "HF_HOME=" + in("hub").string(),
+                    "HF_HUB_CACHE=", "HOME=" + in("home").string(), "COLUMNS=200"});
     }
     /// The finding whose sentence holds `piece`; null where there is none.
     static Json about(const Outcome& outcome, const std::string& piece) {

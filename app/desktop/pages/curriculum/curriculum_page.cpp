@@ -139,7 +139,9 @@ QWidget* CurriculumPage::makeBatches() {
     m_plan->setTitle(tr("Planned order of batches"));
     connect(m_plan, &WorkerQuery::answered, this, [this](const WorkerAnswer& answer) {
         try {
-            m_planned[m_planning.toStdString()] = plannedOrder(*answer);
+            TrainedOrder order = plannedOrder(*answer);
+            if (order.batches.empty()) return m_examples->say(labelOf(m_planning), tr("its plan has no batches"));
+            m_planned[m_planning.toStdString()] = std::move(order);
             m_examples->clear();
             m_drawn = nullptr;
             showBatches();

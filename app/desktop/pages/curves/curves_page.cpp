@@ -12,6 +12,8 @@
 #include <QStackedWidget>
 #include <QToolButton>
 
+#include <map>
+
 #include "figure/cursor_link.h"
 #include "figure/elided_name.h"
 #include "figure/figure_view.h"
@@ -226,9 +228,12 @@ std::vector<CurveGroup> CurvesPage::shownCurves() const {
     const RunsSnapshotPtr hold = workspace().runs();
     for (const RunGroupRef& group : workspace().shownGroups()) {
         CurveGroup curve{group.label.toStdString(), group.colour, {}, {}};
+        std::map<std::uint64_t, int> ofSeed;
+        for (const RunRow* run : group.runs) ++ofSeed[run->info.seed];
         for (const RunRow* run : group.runs) {
             curve.runs.push_back(run->info.id);
-            curve.names.push_back(seedLabel(group.label, run->info.seed).toStdString());
+            const QString more = ofSeed[run->info.seed] > 1 ? QStringLiteral(" · ") + qs(run->info.shown_name()) : QString();
+            curve.names.push_back((seedLabel(group.label, run->info.seed) + more).toStdString());
         }
         curves.push_back(std::move(curve));
     }

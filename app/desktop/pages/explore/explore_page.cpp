@@ -269,6 +269,12 @@ void ExplorePage::connectQueries() {
     connectWorker(m_corpusQuery, [this](const Json& answer) { takeCorpus(answer); });
     connectWorker(m_neighbourQuery, [this](const Json& answer) { takeNeighbours(answer); });
     connectWorker(m_mapQuery, [this](const Json& answer) { takeMap(answer); });
+    const auto goOn = [this](const QString& message) {  // the other side's run may be there
+        m_mapProblem = message;
+        if (m_askedMap) m_failedMaps.push_back(*m_askedMap);
+        askMaps();
+    };
+    connect(m_mapQuery, &WorkerQuery::failed, this, goOn, Qt::QueuedConnection);
 }
 
 /// What the worker says is checked as it is read: an answer that lacks something is an error, not a crash.
@@ -324,6 +330,8 @@ void ExplorePage::clear() {
     m_asked.clear();
     m_numChosen = 0;
     m_askedMap.reset();
+    m_failedMaps.clear();
+    m_mapProblem.clear();
     m_lastQuestion = nullptr;
     m_error->setMessage({});
     m_bar->hide();
@@ -515,6 +523,7 @@ void ExplorePage::askMaps() {
     for (std::size_t i = 0; i < columns.size(); ++i) {
         const CorpusMap* map = m_map->mapOf(columns[i]);
         if (map && (!kept || !map->kept.empty())) continue;
+        if (std::find(m_failedMaps.begin(), m_failedMaps.end(), columns[i]) != m_failedMaps.end()) continue;
         m_askedMap = columns[i];
         Json params = about();
         params["column"] = columns[i].toJson();
@@ -525,12 +534,15 @@ void ExplorePage::askMaps() {
 
 void ExplorePage::takeMap(const Json& answer) {
     if (m_askedMap) m_map->setMap(*m_askedMap, CorpusMap::from(answer));
+    m_error->setMessage(m_mapProblem);
     askMaps();
     showBusy();
 }
 
 void ExplorePage::showView() {
     if (!m_corpus) return;
+    m_failedMaps.clear();
+    m_mapProblem.clear();
     m_stack->setCurrentWidget(view() == View::map ? m_mapPart : m_neighbours);
     m_runs->setVisible(view() == View::neighbours);
     m_tasks->setVisible(view() == View::neighbours && !m_tasks->menu()->actions().isEmpty());

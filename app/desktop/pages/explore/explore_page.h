@@ -105,6 +105,8 @@ class ExplorePage : public Page {
     std::vector<ExploreColumn> m_asked;  ///< of what the worker is asked, or was last
     std::size_t m_numChosen = 0;         ///< which may be more than can stand beside one another
     std::optional<ExploreColumn> m_askedMap;
+    std::vector<ExploreColumn> m_failedMaps;  ///< since the view was shown: not asked for again
+    QString m_mapProblem;
     Json m_lastQuestion;
     QString m_wantedSet;
     QStringList m_wantedTasks, m_wantedRuns;  ///< empty: what seems best

@@ -170,6 +170,7 @@ Table MapView::table() const {
     for (const char* name : {"cluster", "label", "text"}) table.add_column(name, ColumnKind::text);
     const std::vector<ExploreColumn> columns = m_corpus ? wanted() : std::vector<ExploreColumn>();
     for (const ExploreColumn& column : columns) {
+        if (&column != &columns.front() && column == columns.front()) continue;  // both sides show it
         const CorpusMap* map = mapOf(column);
         const std::size_t count = map ? std::min<std::size_t>(map->x.size(), static_cast<std::size_t>(m_corpus->documents.size())) : 0;
         for (std::size_t i = 0; i < count; ++i) {

@@ -88,6 +88,7 @@ struct Gathered {
     /// The texts themselves and the plane are kept once.
     void add(FacetRun run, std::uint64_t seed) {
         if (!seeds.insert(seed).second) {
+            if (std::find(names.begin(), names.end(), run.run) != names.end()) return;  // its own second analysis of these texts
             repeats.push_back(fmt::format("{} repeats a run with the same seed and is left out.", run.run));
             return;
         }
