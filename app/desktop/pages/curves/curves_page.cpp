@@ -226,9 +226,10 @@ std::vector<CurveGroup> CurvesPage::shownCurves() const {
     const RunsSnapshotPtr hold = workspace().runs();
     for (const RunGroupRef& group : workspace().shownGroups()) {
         CurveGroup curve{group.label.toStdString(), group.colour, {}, {}};
-        for (const RunRow* run : group.runs) {
+        for (const RunRow* run : inOrderOfMeans(group.runs)) {
             curve.runs.push_back(run->info.id);
             curve.names.push_back(seedLabel(group.label, run->info.seed).toStdString());
+            curve.seeds.push_back(run->info.seed);
         }
         curves.push_back(std::move(curve));
     }
