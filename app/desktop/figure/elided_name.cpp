@@ -50,12 +50,24 @@ bool isWrittenLeftwards(const QString& text) {
     return std::any_of(text.begin(), text.end(), [](QChar sign) { return isWrittenLeftwards(sign); });
 }
 
-/// Where there is room for less than the keys' first letters: "IC · 2e-5,16", then "2e-5,16", of which the end goes last.
+/// Beginnings of both: without the first, points of different variants would be one name, without the second the points of a variant.
+QString beginnings(const QString& front, const QString& values, const QFontMetricsF& metrics, double room) {
+    const QString least = QStringLiteral("M…");
+    static const QRegularExpression dot(QStringLiteral(" · $"));
+    const QString cut = metrics.elidedText(QString(front).replace(dot, QStringLiteral(" ")), Qt::ElideRight, room / 2);
+    const double left = room - metrics.horizontalAdvance(cut);
+    if (room / 2 < metrics.horizontalAdvance(least) || left < metrics.horizontalAdvance(least))
+        return metrics.elidedText(front + values, Qt::ElideRight, room);
+    return cut + metrics.elidedText(values, Qt::ElideRight, left);
+}
+
+/// Where there is room for less than the keys' first letters: "IC · 2e-5,16", then "2e-5,16", then of both the beginnings, "IC 2e…".
 QString bareValues(const QString& front, QString values, const QFontMetricsF& metrics, double room) {
     static const QRegularExpression key(QStringLiteral("(^|,)[a-z][\\w.]*="));
     values.replace(key, QStringLiteral("\\1"));
     const double left = room - metrics.horizontalAdvance(values);
     if (metrics.horizontalAdvance(front) <= left) return front + values;
+    if (left < 0 && !front.isEmpty()) return beginnings(front, values, metrics, room);
     if (left < metrics.horizontalAdvance(QStringLiteral("M…"))) return metrics.elidedText(values, Qt::ElideRight, room);
     return metrics.elidedText(front, Qt::ElideRight, left) + values;
 }

@@ -7,7 +7,8 @@ namespace faceter::desktop {
 /// A run's or group's name in so much room (pixels). Points of a sweep differ in their values, so their keys give way first, to the
 /// first letters of their words ("IC · learning_rate=2e-5,batch_size=16" to "IC · lr=2e-5,bs=16"), then what stands in front of them.
 /// The same of a comparison's "IC training.learning_rate=2e-5". How many seeds there are, " (n = 3)" at the end, or " (baseline)", gives
-/// way before what stands in front of the point would be gone; in the narrowest room the values stand without keys, "2e-5,16".
+/// way before what stands in front of the point would be gone; in a narrow room the values stand without keys, "2e-5,16", and where
+/// not even they fit, the beginnings of both, "IC 2e…".
 QString elidedName(const QString& name, const QFontMetricsF& metrics, double room);
 
 /// The whole name with its keys' first letters, for where it may take several lines.

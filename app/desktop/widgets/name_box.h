@@ -26,6 +26,9 @@ class NameBox : public QComboBox {
         return shownText(option);
     }
 
+    /// Words that all items begin with, as "Baseline: ": they stay whole, what stands behind them gives way.
+    void setLead(const QString& lead) { m_lead = lead; }
+
   protected:
     /// The whole name, where it is cut and the box has nothing else to say.
     bool event(QEvent* event) override {
@@ -49,8 +52,13 @@ class NameBox : public QComboBox {
     QString shownText(const QStyleOptionComboBox& option) const {
         const QRect edit = style()->subControlRect(QStyle::CC_ComboBox, &option, QStyle::SC_ComboBoxEditField, this);
         const int icon = option.currentIcon.isNull() ? 0 : option.iconSize.width() + 4;
-        return elidedName(option.currentText, QFontMetricsF(font()), edit.width() - icon - 2);
+        const QFontMetricsF metrics{font()};
+        const double room = edit.width() - icon - 2;
+        const QString lead = option.currentText.startsWith(m_lead) ? m_lead : QString();
+        return lead + elidedName(option.currentText.mid(lead.size()), metrics, room - metrics.horizontalAdvance(lead));
     }
+
+    QString m_lead;
 };
 
 }  // namespace faceter::desktop

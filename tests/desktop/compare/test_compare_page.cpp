@@ -17,6 +17,7 @@
 
 #include "compare_project.h"
 #include "figure/figure_view.h"
+#include "pages/compare/compare_bar.h"
 #include "pages/compare/compare_cards.h"
 #include "store/sqlite.h"
 #include "support/test.h"
@@ -145,6 +146,20 @@ class TestComparePage : public QObject {
         QVERIFY(opened.choose("compareBaseline", QStringLiteral("settings_11")));
         const QString shown = static_cast<NameBox*>(opened.find<QComboBox>("compareBaseline"))->shownText();
         QVERIFY2(shown.contains(QChar(0x2026)) && shown.endsWith(QStringLiteral("_11")), qPrintable(shown));
+    }
+    void the_baselines_box_keeps_its_word_and_the_variant_of_a_sweeps_point() {
+        Opened opened;
+        QVERIFY(opened.wait());
+        Comparison comparison;
+        comparison.groups.resize(1);
+        comparison.groups.front().name = "EM training.learning_rate=1e-05,training.batch_size=32";
+        opened.page->findChild<CompareBar*>()->setGroups(comparison, 0);
+        auto* box = static_cast<NameBox*>(opened.find<QComboBox>("compareBaseline"));
+        QTRY_VERIFY2(box->shownText().startsWith(QStringLiteral("Baseline: EM ")), qPrintable(box->shownText()));
+        QVERIFY2(box->shownText().contains(QStringLiteral("1e-05")), qPrintable(box->shownText()));
+        QCOMPARE(box->toolTip(), QStringLiteral("Baseline: EM training.learning_rate=1e-05,training.batch_size=32"));
+        const QString value = opened.find<QComboBox>("compareValue")->toolTip();
+        QVERIFY2(value.startsWith(QStringLiteral("Mean over seeds: ")), qPrintable(value));
     }
     void examples_that_could_not_be_read_are_asked_for_again() {
         Opened opened;

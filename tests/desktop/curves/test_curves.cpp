@@ -112,6 +112,33 @@ class TestCurves : public QObject {
         QCOMPARE(em.high[79], em.y[79]);
     }
 
+    void a_seed_that_was_run_twice_counts_once_in_the_band() {
+        const TemporaryDirectory project;
+        const Experiment experiment = parse_sample();
+        CurveRequest asked;
+        asked.series = {"loss"};
+        asked.groups.push_back({"EM", 2, {}, {}});
+        for (const auto& [seed, level] : {std::pair(1, 3.0), {1, 7.0}, {2, 1.0}}) {
+            const RunDirectory run = RunDirectory::create(project.path(), experiment, experiment.runs()[1], false);
+            write_attempt(run, 1, 100, "finished", level);
+            asked.groups.front().runs.push_back(run.info().id);
+            asked.groups.front().seeds.push_back(static_cast<std::uint64_t>(seed));
+        }
+        Store store(project.path());
+        store.ingest_all();
+        const CurveResult result = readCurve(store, asked);
+        const Series& em = named(result.figure, "EM (n = 2)");
+        QVERIFY(std::abs(em.y[9] - 0.2) < 1e-12);  // (3 + 1) / 2 / 10
+        asked.overSeeds = false;                   // each run has its own line
+        QCOMPARE(readCurve(store, asked).figure.series.size(), std::size_t{3});
+    }
+
+    void of_the_runs_of_a_seed_what_is_done_comes_first_in_a_mean() {
+        RunRow failed, running, done;
+        failed.state.phase = RunPhase::failed, running.state.phase = RunPhase::running, done.state.phase = RunPhase::done;
+        QVERIFY((inOrderOfMeans({&failed, &running, &done}) == std::vector<const RunRow*>{&done, &running, &failed}));
+    }
+
     void over_tokens_every_column_has_the_mean_of_all_seeds() {
         const TemporaryDirectory project;
         const Experiment experiment = parse_sample();

@@ -62,6 +62,17 @@ class TestElidedName : public QObject {
         for (const char* shown : {"EM · 1e-05,32", "1e-05,32"})
             QCOMPARE(in_room_of(QString::fromUtf8(shown), name), QString::fromUtf8(shown));
     }
+    void where_not_even_the_values_fit_the_variant_keeps_its_beginning() {
+        for (const auto& [name, values, variant] :
+             {std::tuple("EM · training.learning_rate=1e-05,training.batch_size=32", "1e-05,32", "EM "),
+              {"EM training.learning_rate=1e-05,training.batch_size=32", "1e-05,32", "EM "},
+              {"a mixture of very many experts · learning_rate=2e-5,batch_size=16", "2e-5,16", "a"}}) {
+            const double room = metrics_.horizontalAdvance(QString::fromUtf8(values)) - 1;
+            const QString cut = elidedName(QString::fromUtf8(name), metrics_, room);
+            QVERIFY2(cut.startsWith(QLatin1String(variant)) && cut.endsWith(QChar(0x2026)), qPrintable(cut));
+            QVERIFY2(metrics_.horizontalAdvance(cut) <= room, qPrintable(cut));
+        }
+    }
     void groups_of_a_comparison_keep_their_point() {
         const QString shown = QStringLiteral("EM lr=1e-05,bs=32"), two = QStringLiteral("EM lr=1e-05,bs=32 (first)");
         QCOMPARE(in_room_of(shown, QStringLiteral("EM training.learning_rate=1e-05,training.batch_size=32")), shown);

@@ -132,6 +132,20 @@ class TestQueuePage : public QObject {
                  QStringLiteral("1 running · 3 waiting · 1 elsewhere · 1 that could go on"));
     }
 
+    void a_sweeps_runs_keep_their_values_and_seed_in_sight() {
+        auto data = std::make_shared<QueueData>();
+        data->rows.resize(1);
+        RunInfo& info = data->rows.front().run.info;
+        info.variant = info.name = "EM";
+        info.point = "training.learning_rate=1e-05,training.batch_size=32";
+        info.seed = 2;
+        QueueModel model;
+        model.setData(data);
+        const QModelIndex cell = model.index(0, QueueModel::run);
+        QCOMPARE(cell.data().toString(), QString::fromUtf8("EM · lr=1e-05,bs=32 · seed 2"));
+        QVERIFY(cell.data(Qt::ToolTipRole).toString().contains(QStringLiteral("training.batch_size=32 · seed 2")));
+    }
+
     void runs_are_moved_by_keys_and_buttons_and_start_in_that_order() {
         Opened on;
         QVERIFY(on.opened);

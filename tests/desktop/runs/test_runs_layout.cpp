@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "pages/runs/group_text.h"
 #include "support/test.h"
 
 using namespace faceter;
@@ -39,6 +40,31 @@ class TestRunsLayout : public QObject {
         QCOMPARE(group.cells[column].n, 5);
         QVERIFY(std::abs(group.cells[column].mean - sum / 5) < 1e-9);
         QVERIFY(std::abs(group.cells[column].spread - std::sqrt(squares / 4)) < 1e-9);
+    }
+
+    void a_seed_that_was_run_twice_counts_once_in_its_group() {
+        for (const bool failed : {false, true}) {  // the first of the two: comparisons take the one that is done
+            const RunsDataPtr data = changed_runs(*data_, [failed](RunRow& run) {
+                if (run.info.id.ends_with("000001")) run.info.seed = 1;
+                if (failed && run.info.id.ends_with("000000")) run.state.phase = RunPhase::failed;
+                return true;
+            });
+            LayoutOptions options = plain_options(*data);
+            options.columns = {{RunColumn::Kind::name, {}}, {RunColumn::Kind::score, {}}};
+            options.group = {GroupBy::Kind::seeds, {}};
+            const RunsLayout layout = layOut(*data, options);
+            const auto found = std::find_if(layout.groups.begin(), layout.groups.end(), [](const RunsGroup& group) {
+                return std::find(group.rows.begin(), group.rows.end(), 0) != group.rows.end();
+            });
+            QVERIFY(found != layout.groups.end());
+            QCOMPARE(found->rows.size(), 5u);
+            QCOMPARE(found->cells[1].n, 4);
+            double sum = 0;
+            for (const int row : {failed ? 1 : 0, 2, 3, 4}) sum += data->run(row).mean_score;
+            QVERIFY(std::abs(found->cells[1].mean - sum / 4) < 1e-9);
+            QCOMPARE(groupExtra(*data, *found, options.columns[0], found->cells[0]), QStringLiteral("n = 4"));
+            QCOMPARE(groupExtra(*data, *found, options.columns[1], found->cells[1]), QString());
+        }
     }
 
     void one_run_alone_is_no_group() {

@@ -151,6 +151,33 @@ class TestSweeps : public QObject {
         QVERIFY(view.kept() == kept);
     }
 
+    void a_range_keeps_its_values_where_runs_with_others_come_in() {
+        const auto sweepOf = [](const std::vector<std::string>& values, bool isNumber) {
+            Sweep sweep;
+            for (const std::string& value : values) sweep.points.push_back({value, {{"a.setting", value}}, {}, 0});
+            sweep.settings = {{"a.setting", isNumber, 0.5}};
+            return sweep;
+        };
+        ParallelView view;
+        view.setSweep(sweepOf({"1", "2", "3", "4"}, true), "mean score");
+        view.setRange(0, std::pair(0.0, 0.4));
+        QVERIFY((view.kept() == std::vector<int>{0, 1}));
+        view.setSweep(sweepOf({"1", "2", "3", "4", "11"}, true), "mean score");
+        QVERIFY((view.kept() == std::vector<int>{0, 1}));
+        view.setSweep(sweepOf({"1", "2", "3", "4", "1000"}, true), "mean score");  // by logarithms now
+        QVERIFY((view.kept() == std::vector<int>{0, 1}));
+        view.setRange(0, std::pair(0.9, 1.0));  // the highest, whatever comes
+        view.setSweep(sweepOf({"1", "1000", "1001"}, true), "mean score");
+        QVERIFY((view.kept() == std::vector<int>{1, 2}));
+
+        ParallelView names;
+        names.setSweep(sweepOf({"b", "c", "d"}, false), "mean score");
+        names.setRange(0, std::pair(0.25, 0.75));
+        QVERIFY((names.kept() == std::vector<int>{1}));
+        names.setSweep(sweepOf({"a", "b", "c", "d"}, false), "mean score");
+        QVERIFY((names.kept() == std::vector<int>{2}));
+    }
+
     void figures_and_table_are_exported() {
         Opened on;
         auto* menu = on.find<QMenu>("sweepsExportMenu");

@@ -22,8 +22,9 @@ constexpr Format formats[] = {{TableFormat::csv, "CSV"},
                               {TableFormat::latex, "LaTeX (booktabs)"},
                               {TableFormat::json, "JSON"}};
 
-QComboBox* box(const QString& name, const QString& accessible) {
+QComboBox* box(const QString& name, const QString& accessible, const QString& lead = {}) {
     auto* made = new NameBox;
+    made->setLead(lead);
     made->setObjectName(name);
     made->setAccessibleName(accessible);
     made->setSizeAdjustPolicy(QComboBox::AdjustToContents);
@@ -48,7 +49,7 @@ CompareBar::CompareBar(std::vector<PublishedTable> published, QWidget* parent)
     : QWidget(parent),
       m_tables(std::move(published)),
       m_actions(new QWidget),
-      m_baseline(box(QStringLiteral("compareBaseline"), tr("Baseline"))),
+      m_baseline(box(QStringLiteral("compareBaseline"), tr("Baseline"), tr("Baseline: %1").arg(QString()))),
       m_test(box(QStringLiteral("compareTest"), tr("Test behind the stars"))),
       m_value(box(QStringLiteral("compareValue"), tr("Which seed is shown"))),
       m_published(box(QStringLiteral("comparePublished"), tr("Published figures"))) {
@@ -56,6 +57,8 @@ CompareBar::CompareBar(std::vector<PublishedTable> published, QWidget* parent)
     for (QComboBox* one : {m_baseline, m_test, m_value, m_published}) layout->addWidget(one);
     for (QComboBox* one : {m_baseline, m_test, m_published})  // names may be longer than the box
         connect(one, &QComboBox::currentTextChanged, one, [one](const QString& text) { one->setToolTip(text.toHtmlEscaped()); });
+    connect(m_value, &QComboBox::currentTextChanged, m_value,
+            [this](const QString& text) { m_value->setToolTip(tr("%1: what is shown of a group; tests take all its seeds").arg(text)); });
     auto* actions = new QHBoxLayout(m_actions);
     actions->setContentsMargins(0, 0, 0, 0);
     actions->addWidget(makeCopy());
@@ -76,7 +79,6 @@ void CompareBar::fillTests() {
     }
     for (const SeedValue value : {SeedValue::mean, SeedValue::best, SeedValue::last})
         m_value->addItem(qs(seed_value_name(value)).replace(0, 1, qs(seed_value_name(value)).left(1).toUpper()));
-    m_value->setToolTip(tr("Which of a group's seeds is shown; tests take all of them"));
 }
 
 void CompareBar::fillPublished() {
@@ -122,6 +124,7 @@ void CompareBar::setGroups(const Comparison& comparison, std::optional<std::size
     m_baseline->clear();
     for (const RunGroup& group : comparison.groups) m_baseline->addItem(tr("Baseline: %1").arg(qs(group.name)));
     m_baseline->setCurrentIndex(baseline ? static_cast<int>(*baseline) : -1);
+    m_baseline->setToolTip(m_baseline->currentText().toHtmlEscaped());
 }
 
 void CompareBar::setBaselineOnly(bool only) {

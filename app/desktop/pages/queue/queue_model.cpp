@@ -2,6 +2,7 @@
 
 #include <QMimeData>
 
+#include "figure/elided_name.h"
 #include "project/runs_snapshot.h"
 #include "theme/theme.h"
 #include "widgets/colour_dot.h"
@@ -21,6 +22,12 @@ QString memoryText(const QueueRow& row) {
     if (row.memory_gib > 0 && row.forecast_gib > 0) return QueueModel::tr("%1 of %2 GiB").arg(gib(row.memory_gib), gib(row.forecast_gib));
     if (row.memory_gib > 0) return QueueModel::tr("%1 GiB").arg(gib(row.memory_gib));
     return row.forecast_gib > 0 ? QueueModel::tr("forecast %1 GiB").arg(gib(row.forecast_gib)) : QString();
+}
+
+/// "EM · lr=2e-05 · seed 2": in a column, the whole keys would push the values and the seed out of sight.
+QString nameText(const RunInfo& run) {
+    const QString point = run.point.empty() ? QString() : QStringLiteral(" · ") + qs(run.point);
+    return seedLabel(withShortKeys(qs(run.shown_name()) + point), run.seed);
 }
 
 QString leftText(const QueueRow& row) {
@@ -56,7 +63,7 @@ QString QueueModel::text(const QueueRow& row, int column) const {
         case place:
             return row.kind == QueueRow::Kind::waiting && row.place > 0 ? QString::number(row.place) : QString();
         case run:
-            return runLabel(row.run.info);
+            return nameText(row.run.info);
         case state:
             return row.kind == QueueRow::Kind::waiting && row.paused ? tr("paused")
                    : row.kind == QueueRow::Kind::waiting             ? tr("waiting")
@@ -80,7 +87,10 @@ QVariant QueueModel::data(const QModelIndex& index, int role) const {
     const QueueRow* one = row(index.row());
     if (!one) return {};
     if (role == Qt::DisplayRole) return text(*one, index.column());
-    if (role == Qt::ToolTipRole) return (qs(one->run.info.id) + QLatin1Char('\n') + text(*one, index.column())).toHtmlEscaped();
+    if (role == Qt::ToolTipRole) {
+        const QString whole = index.column() == run ? runLabel(one->run.info) : text(*one, index.column());
+        return (qs(one->run.info.id) + QLatin1Char('\n') + whole).toHtmlEscaped();
+    }
     if (role == Qt::TextAlignmentRole)
         return QVariant::fromValue(Qt::Alignment((isNumber(index.column()) ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter));
     if (role == Qt::ForegroundRole && index.column() != run) {

@@ -89,9 +89,10 @@ QString spreadText(const RunColumn& column, const Aggregate& cell) {
 }
 
 QString groupExtra(const RunsData& data, const RunsGroup& group, const RunColumn& column, const Aggregate& cell) {
-    const qsizetype all = static_cast<qsizetype>(group.rows.size());
-    if (column.kind == Kind::name) return QStringLiteral("n = %1").arg(all);
-    if (column.isScore() && cell.n > 0 && cell.n < all) return QCoreApplication::translate("RunsModel", "%1 of %2").arg(cell.n).arg(all);
+    const qsizetype all = static_cast<qsizetype>(group.rows.size()), counted = static_cast<qsizetype>(group.counted.size());
+    if (column.kind == Kind::name) return QStringLiteral("n = %1").arg(counted);
+    if (column.isScore() && cell.n > 0 && cell.n < counted)
+        return QCoreApplication::translate("RunsModel", "%1 of %2").arg(cell.n).arg(counted);
     if (column.kind != Kind::state) return {};
     const RunPhase phase = data.run(mostUrgent(data, group)).state.phase;
     const auto count = std::count_if(group.rows.begin(), group.rows.end(), [&](int row) { return data.run(row).state.phase == phase; });

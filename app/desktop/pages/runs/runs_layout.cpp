@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <string_view>
 #include <unordered_map>
@@ -131,8 +132,25 @@ class Layouter {
         group.identity = hash64("group " + m_options.group.id().toStdString() + '\0' + key);
         group.pinned = std::any_of(rows.begin(), rows.end(), [&](int row) { return m_data.run(row).pinned; });
         group.open = m_options.open && m_options.open->contains(group.identity);
+        group.counted = m_options.group.kind == GroupBy::Kind::seeds ? oneOfEachSeed(rows) : rows;
         group.rows = std::move(rows);
         m_layout.groups.push_back(std::move(group));
+    }
+
+    /// Of the runs of one seed the first that is done and has scores, else the first that has scores, is done, or is there.
+    std::vector<int> oneOfEachSeed(const std::vector<int>& rows) const {
+        const auto worth = [&](int row) {
+            const RunRow& run = m_data.run(row);
+            return 2 * (run.num_scores > 0) + (run.state.phase == RunPhase::done);
+        };
+        std::map<std::uint64_t, int> counted;
+        for (const int row : rows) {
+            const auto [place, fresh] = counted.try_emplace(m_data.run(row).info.seed, row);
+            if (!fresh && worth(row) > worth(place->second)) place->second = row;
+        }
+        std::vector<int> result;
+        for (const auto& [seed, row] : counted) result.push_back(row);
+        return result;
     }
 
     void fillCells(RunsGroup& group) const {
@@ -140,7 +158,7 @@ class Layouter {
         for (const RunColumn& column : m_options.columns) {
             values.clear();
             if (column.isNumber())
-                for (const int row : group.rows) values.push_back(m_data.number(row, column));
+                for (const int row : group.counted) values.push_back(m_data.number(row, column));
             group.cells.push_back(aggregate(values));
         }
     }
@@ -154,7 +172,7 @@ class Layouter {
     /// Of a group: the mean; for texts what its first run in the order has.
     SortKey keyOf(const RunsGroup& group) const {
         std::vector<double> values;
-        for (const int row : group.rows) values.push_back(m_data.number(row, m_options.sort.column));
+        for (const int row : group.counted) values.push_back(m_data.number(row, m_options.sort.column));
         SortKey key{group.pinned, aggregate(values).mean, {}};
         if (!std::isnan(key.number) || m_options.sort.column.isNumber()) return key;
         const bool byLabel = m_options.sort.column.kind == RunColumn::Kind::name;

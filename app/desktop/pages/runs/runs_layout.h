@@ -45,6 +45,7 @@ struct RunsGroup {
     QString label;
     std::uint64_t identity = 0;
     std::vector<int> rows;         ///< sorted as the table is
+    std::vector<int> counted;      ///< of them, what cells are over: of seeds' groups a run a seed, as comparisons count them
     std::vector<Aggregate> cells;  ///< one a column of LayoutOptions::columns
     bool pinned = false, open = false;
 };

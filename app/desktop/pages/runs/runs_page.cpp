@@ -193,6 +193,7 @@ std::vector<int> RunsPage::chosenRuns() const {
 void RunsPage::showCurves(bool anew) {
     if (!m_answer.data) return;
     std::vector<CurveGroup> groups;
+    std::vector<std::vector<const RunRow*>> members;  // of the groups
     QHash<QString, std::size_t> places;
     bool live = false;
     for (const int row : chosenRuns()) {
@@ -202,11 +203,20 @@ void RunsPage::showCurves(bool anew) {
         if (!places.contains(key)) {
             if (groups.size() == most_curves) continue;
             places.insert(key, groups.size());
+            members.emplace_back();
             groups.push_back({m_answer.data->text(row, {RunColumn::Kind::name, {}}).toStdString(), workspace().colourOf(run.info), {}});
         }
-        if (groups[places[key]].runs.size() == most_seeds) continue;
-        groups[places[key]].runs.push_back(run.info.id);
+        std::vector<const RunRow*>& seeds = members[places[key]];
+        if (seeds.size() == most_seeds) continue;
+        seeds.push_back(&run);
         live = live || !is_over(run.state.phase);
+    }
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+        std::sort(members[i].begin(), members[i].end());  // the project's order, not the table's: which run of a seed is its first
+        for (const RunRow* run : inOrderOfMeans(members[i])) {
+            groups[i].runs.push_back(run->info.id);
+            groups[i].seeds.push_back(run->info.seed);
+        }
     }
     // Those that have ended since have their last steps yet to be drawn.
     const bool grew = m_curvesGrow;

@@ -21,7 +21,7 @@ namespace faceter::desktop {
 namespace {
 
 constexpr int measured_lines = 100;
-constexpr int head_padding = 12;  // what its own margins take
+constexpr int head_padding = 20;  // what the style sheet and the header take beside its text
 constexpr int most_width = 300, most_name_width = 220, most_settings_width = 150;
 
 /// How narrow a column of texts may get for the others' sake, its head whole; numbers and states are never cut.
@@ -30,7 +30,7 @@ int leastWidth(RunColumn::Kind kind, int wanted, int head) {
         case RunColumn::Kind::name:
             return std::min(wanted, 180);  // a sweep's points differ at their names' ends
         case RunColumn::Kind::time:
-            return std::min(wanted, 84);
+            return std::min(wanted, std::max(84, head));
         case RunColumn::Kind::key_settings:
         case RunColumn::Kind::point:
         case RunColumn::Kind::tags:

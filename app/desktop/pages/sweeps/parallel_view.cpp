@@ -9,6 +9,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "common/strings.h"
 #include "figure/elided_name.h"
@@ -37,6 +38,11 @@ QString titleOf(const std::string& key, const std::vector<SweepSetting>& setting
     return qs(key);
 }
 
+std::pair<double, double> ends(const std::vector<double>& values) {
+    const auto [least, most] = std::minmax_element(values.begin(), values.end());
+    return {*least, *most};
+}
+
 /// From a share of the whole to that of all values: 0 to 1.
 std::vector<double> scaled(std::vector<double> values) {
     if (values.empty()) return values;
@@ -56,7 +62,7 @@ ParallelView::ParallelView(QWidget* parent) : QWidget(parent) {
 }
 
 ParallelView::Axis ParallelView::axisOf(const Sweep& sweep, const SweepSetting& setting) {
-    Axis axis{titleOf(setting.key, sweep.settings), {}, {}, {}, {}, {}};
+    Axis axis{titleOf(setting.key, sweep.settings), {}, {}, {}, {}, {}, 0, 0, false};
     if (!setting.is_number) {
         std::set<std::string> values;
         for (const SweepConfiguration& point : sweep.points) values.insert(valueOf(point, setting.key));
@@ -71,8 +77,10 @@ ParallelView::Axis ParallelView::axisOf(const Sweep& sweep, const SweepSetting& 
     const auto [least, most] = std::minmax_element(numbers.begin(), numbers.end());
     axis.low = seriesText(*least);
     axis.high = seriesText(*most);
-    if (*least > 0 && *most / *least >= log_span)
+    axis.log = *least > 0 && *most / *least >= log_span;
+    if (axis.log)
         for (double& number : numbers) number = std::log(number);
+    std::tie(axis.least, axis.most) = ends(numbers);
     axis.places = scaled(std::move(numbers));
     return axis;
 }
@@ -81,13 +89,31 @@ ParallelView::Axis ParallelView::scoreAxis(const Sweep& sweep, const QString& ti
     std::vector<double> scores;
     for (const SweepConfiguration& point : sweep.points) scores.push_back(point.score.mean);
     const auto [least, most] = std::minmax_element(scores.begin(), scores.end());
-    return {title, scoreText(*least), scoreText(*most), {}, scaled(scores), {}};
+    return {title, scoreText(*least), scoreText(*most), {}, scaled(scores), {}, *least, *most, false};
+}
+
+/// An end at an end of the axis stays there: "the best" are whatever comes; between them it is a number, or lies between categories.
+double ParallelView::Axis::shareOf(double end, const Axis& before) const {
+    if (end <= 0 || end >= 1 || categories.isEmpty() != before.categories.isEmpty()) return end;
+    if (categories.isEmpty()) {
+        if (!(before.least < before.most) || !(least < most)) return end;
+        if (before.least == least && before.most == most && before.log == log) return end;
+        const double at = before.least + end * (before.most - before.least), number = before.log ? std::exp(at) : at;
+        if (log && number <= 0) return 0;
+        return ((log ? std::log(number) : number) - least) / (most - least);
+    }
+    const double last = std::max<double>(1, before.categories.size() - 1), steps = std::max<double>(1, categories.size() - 1);
+    const int below = static_cast<int>(std::floor(end * last));
+    const qsizetype low = categories.indexOf(before.categories.value(below)), high = categories.indexOf(before.categories.value(below + 1));
+    if (low < 0 || high < 0) return end;
+    const double part = end * last - below;
+    return (static_cast<double>(low) + part * static_cast<double>(high - low)) / steps;
 }
 
 void ParallelView::setSweep(const Sweep& sweep, const std::string& scoreName) {
-    std::map<QString, std::pair<double, double>> ranges;  // stay while runs come in
+    std::map<QString, Axis> ranged;  // a range stays while runs come in
     for (const Axis& axis : m_axes)
-        if (axis.range) ranges[axis.title] = *axis.range;
+        if (axis.range) ranged[axis.title] = axis;
     m_axes.clear();
     m_names.clear();
     m_chosen = m_dragged = -1;
@@ -98,7 +124,10 @@ void ParallelView::setSweep(const Sweep& sweep, const std::string& scoreName) {
         m_axes.push_back(scoreAxis(sweep, qs(scoreName)));
     }
     for (Axis& axis : m_axes)
-        if (const auto range = ranges.find(axis.title); range != ranges.end()) axis.range = range->second;
+        if (const auto found = ranged.find(axis.title); found != ranged.end()) {
+            const Axis& before = found->second;
+            axis.range = std::pair(axis.shareOf(before.range->first, before), axis.shareOf(before.range->second, before));
+        }
     for (const SweepConfiguration& point : sweep.points) m_names << tr("%1: %2").arg(qs(point.name), scoreText(point.score.mean));
     update();
     Q_EMIT keptChanged();
@@ -200,7 +229,8 @@ void ParallelView::paintAxis(QPainter& painter, int place) const {
     if (axis.range) {
         QColor fill = colours.accent;
         fill.setAlphaF(0.3F);
-        painter.fillRect(QRectF(QPointF(x - near, yOf(axis.range->second)), QPointF(x + near, yOf(axis.range->first))), fill);
+        const auto end = [this](double place) { return yOf(std::clamp(place, 0.0, 1.0)); };
+        painter.fillRect(QRectF(QPointF(x - near, end(axis.range->second)), QPointF(x + near, end(axis.range->first))), fill);
     }
     const QFontMetrics metrics = painter.fontMetrics();
     const double room = numAxes() < 2 ? width() : plot().width() / (numAxes() - 1) - 8;

@@ -46,6 +46,9 @@ class ParallelView : public QWidget {
         QStringList categories;      // from the bottom; empty: numbers
         std::vector<double> places;  // of each configuration, 0 at the bottom to 1
         std::optional<std::pair<double, double>> range;
+        double least = 0, most = 0;  // numbers at its ends; their logarithms where it is logarithmic
+        bool log = false;
+        double shareOf(double end, const Axis& before) const;  // where an end of a range of what it was before lies now
     };
     static Axis axisOf(const Sweep& sweep, const SweepSetting& setting);
     static Axis scoreAxis(const Sweep& sweep, const QString& title);
