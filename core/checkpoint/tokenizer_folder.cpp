@@ -47,7 +47,11 @@ TokenizerClass class_of(const fs::path& folder) {
     if (type == "modernbert" || type == "mistral") return {};
     std::string named = said("tokenizer_config.json", "tokenizer_class");
     if (named.empty()) named = said("config.json", "tokenizer_class");
-    if (named.empty()) named = type == "qwen3" ? "Qwen2Tokenizer" : type == "roberta" ? "RobertaTokenizer" : "";
+    if (named.empty())
+        named = type == "qwen3"         ? "Qwen2Tokenizer"
+                : type == "roberta"     ? "RobertaTokenizer"
+                : type == "gemma3_text" ? "GemmaTokenizer"
+                                        : "";
     return {named.ends_with("Fast") ? named.substr(0, named.size() - 4) : named, true};
 }
 
@@ -83,6 +87,16 @@ bool has_steps_of_gpt2(const JsonElement& root, std::string_view name) {
     return steps_of(root, "normalizer", "normalizers", name).empty() && steps.size() == 1 && is_byte_level(steps[0], true, name);
 }
 
+/// Spaces become U+2581; the split at spaces that follows finds none, so a file without it gives the same ids.
+bool has_steps_of_gemma(const JsonElement& root, std::string_view name) {
+    const auto normal = steps_of(root, "normalizer", "normalizers", name), steps = steps_of(root, "pre_tokenizer", "pretokenizers", name);
+    JsonElement replaced, split;
+    return normal.size() == 1 && has(normal[0], "type", "Replace", name) && find_member(normal[0], "pattern", replaced) &&
+           has(replaced, "String", " ", name) && has(normal[0], "content", "\u2581", name) &&
+           (steps.empty() || (steps.size() == 1 && has(steps[0], "type", "Split", name) && find_member(steps[0], "pattern", split) &&
+                              has(split, "String", " ", name)));
+}
+
 }  // namespace
 
 fs::path tokenizer_home(const fs::path& encoder_folder) {
@@ -104,12 +118,13 @@ std::optional<std::string> remark_on_steps(const fs::path& encoder_folder) {
     const TokenizerClass kind = class_of(folder);
     const std::string name = path.string();
     const bool qwen2 = kind.name == "Qwen2Tokenizer";
-    if (!qwen2 && kind.name != "RobertaTokenizer" && kind.name != "GPT2Tokenizer") return std::nullopt;
+    const bool gemma = kind.name == "GemmaTokenizer";
+    if (!qwen2 && !gemma && kind.name != "RobertaTokenizer" && kind.name != "GPT2Tokenizer") return std::nullopt;
     bool same = true;
     with_json_document(read_file(path, max_tokenizer_bytes), name, [&](const JsonElement root) {
         JsonElement model;
         const bool pairs = find_member(root, "model", model) && has(model, "type", "BPE", name);
-        same = !pairs || (qwen2 ? has_steps_of_qwen2(root, name) : has_steps_of_gpt2(root, name));
+        same = !pairs || (qwen2 ? has_steps_of_qwen2(root, name) : gemma ? has_steps_of_gemma(root, name) : has_steps_of_gpt2(root, name));
     });
     if (same) return std::nullopt;
     return fmt::format(

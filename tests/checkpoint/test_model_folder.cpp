@@ -156,6 +156,25 @@ class TestModelFolder : public QObject {
         fs::remove(folder.path() / "config.json");  // a folder that is no model's is not looked into
         QVERIFY(ModelFolder::open(inner).pooling == Pooling::mean);
     }
+    void gemmas_tokenizer_that_transformers_reads_otherwise_is_said() {
+        FolderOnDisk folder;
+        const Json space = {{"String", " "}}, lower = {{"type", "Lowercase"}};
+        const Json replace = {{"type", "Replace"}, {"pattern", space}, {"content", "\u2581"}};
+        const Json split = {{"type", "Split"}, {"pattern", space}, {"behavior", "MergedWithPrevious"}, {"invert", false}};
+        Json tokenizer = {{"normalizer", replace}, {"pre_tokenizer", split}, {"model", {{"type", "BPE"}}}};
+        const auto said = [&](const char* type, const char* named) {
+            folder.write("config.json", {{"model_type", type}});
+            folder.write("tokenizer_config.json", *named ? Json{{"tokenizer_class", named}} : Json::object());
+            folder.write("tokenizer.json", tokenizer);
+            return remark_on_steps(folder.path()).has_value();
+        };
+        QVERIFY(!said("gemma3_text", "") && !said("gemma3_text", "GemmaTokenizerFast"));
+        tokenizer["pre_tokenizer"] = nullptr;
+        QVERIFY(!said("gemma3_text", ""));
+        tokenizer["normalizer"] = Json{{"type", "Sequence"}, {"normalizers", Json::array({lower, replace})}};
+        QVERIFY(said("gemma3_text", "") && said("gemma3_text", "GemmaTokenizer") && said("llama", "GemmaTokenizer"));
+        QVERIFY(!said("gemma3_text", "PreTrainedTokenizerFast") && !said("modernbert", "GemmaTokenizer"));
+    }
     void a_tokenizer_that_transformers_reads_otherwise_is_said() {
         FolderOnDisk folder;
         const Json byte_level = {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}, {"use_regex", true}};
