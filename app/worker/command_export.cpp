@@ -159,7 +159,7 @@ class Export {
         result["run"] = run_.info().id;
         result["to"] = options_.to;
         result["folders"] = Json::array();
-        for (const fs::path& folder : folders_) result["folders"].push_back(folder.string());
+        for (const fs::path& folder : folders_) result["folders"].push_back(absolute_path(folder).string());
         fmt::print("{}\n", json_text(result, 2));
     }
 
