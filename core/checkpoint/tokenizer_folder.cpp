@@ -48,10 +48,7 @@ TokenizerClass class_of(const fs::path& folder) {
     std::string named = said("tokenizer_config.json", "tokenizer_class");
     if (named.empty()) named = said("config.json", "tokenizer_class");
     if (named.empty())
-        named = type == "qwen3"         ? "Qwen2Tokenizer"
-                : type == "roberta"     ? "RobertaTokenizer"
-                : type == "gemma3_text" ? "GemmaTokenizer"
-                                        : "";
+        named = type == "qwen3" ? "Qwen2Tokenizer" : type == "roberta" ? "RobertaTokenizer" : type == "gemma3_text" ? "GemmaTokenizer" : "";
     return {named.ends_with("Fast") ? named.substr(0, named.size() - 4) : named, true};
 }
 

@@ -235,7 +235,10 @@ Axis axisOf(const CurveRequest& request) {
 }  // namespace
 
 std::vector<const RunRow*> inOrderOfMeans(std::vector<const RunRow*> runs) {
-    const auto rank = [](const RunRow* run) { return run->state.phase == RunPhase::done ? 0 : is_over(run->state.phase) ? 2 : 1; };
+    const auto rank = [](const RunRow* run) {
+        const int phase = run->state.phase == RunPhase::done ? 0 : is_over(run->state.phase) ? 2 : 1;
+        return phase + (run->num_scores > 0 ? 0 : 3);
+    };
     std::stable_sort(runs.begin(), runs.end(), [&](const RunRow* a, const RunRow* b) { return rank(a) < rank(b); });
     return runs;
 }

@@ -19,7 +19,8 @@ struct CurveGroup {
     bool operator==(const CurveGroup&) const = default;
 };
 
-/// As a mean over seeds takes the runs of one seed, of which the first counts: what is done, as in comparisons, what goes on, the others.
+/// As a mean over seeds takes the runs of one seed, of which the first counts: what has scores, and of these what is done, as in
+/// comparisons, then what goes on, then the others.
 std::vector<const RunRow*> inOrderOfMeans(std::vector<const RunRow*> runs);
 
 struct CurveRequest {

@@ -169,6 +169,12 @@ class TestSweeps : public QObject {
         view.setRange(0, std::pair(0.9, 1.0));  // the highest, whatever comes
         view.setSweep(sweepOf({"1", "1000", "1001"}, true), "mean score");
         QVERIFY((view.kept() == std::vector<int>{1, 2}));
+        view.setSweep(sweepOf({"1", "2", "3", "11"}, true), "mean score");
+        view.setRange(0, std::pair(0.15, 0.25));
+        for (const bool beyond : {false, true, false}) {
+            view.setSweep(beyond ? sweepOf({"1", "2"}, true) : sweepOf({"1", "2", "3", "11"}, true), "mean score");
+            QVERIFY((view.kept() == (beyond ? std::vector<int>{} : std::vector<int>{2})));
+        }
 
         ParallelView names;
         names.setSweep(sweepOf({"b", "c", "d"}, false), "mean score");

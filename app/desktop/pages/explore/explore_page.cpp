@@ -246,12 +246,17 @@ QWidget* ExplorePage::makeMap() {
     split->setStretchFactor(0, 2);
     split->setStretchFactor(1, 1);
     split->setChildrenCollapsible(false);
-    connect(m_map, &MapView::columnsChanged, this, [this] {
+    const auto askAnew = [this] {
+        m_failedMaps.clear();
+        m_mapProblem.clear();
         askMaps();
+    };
+    connect(m_map, &MapView::columnsChanged, this, [this, askAnew] {
+        askAnew();
         askAgain();
     });
-    connect(m_map, &MapView::colourChanged, this, [this] {
-        if (m_map->colour() == MapView::Colour::kept) askMaps();
+    connect(m_map, &MapView::colourChanged, this, [this, askAnew] {
+        askAnew();
         if (m_map->colour() == MapView::Colour::similarity) askAgain();
     });
     connect(m_map, &MapView::documentChosen, this, [this](int document) { askNeighbours({{"document", document}}); });
@@ -504,6 +509,7 @@ void ExplorePage::askNeighbours(const Json& query) {
 void ExplorePage::takeNeighbours(const Json& answer) {
     QStringList problems;
     std::vector<NeighbourList> lists = neighbourLists(answer, m_asked, problems);
+    if (view() == View::map && !m_mapProblem.isEmpty()) problems << m_mapProblem;
     m_error->setMessage(problems.join(QLatin1Char('\n')));
     if (view() == View::map) {
         if (m_lastQuestion.contains("document")) m_map->choose(m_lastQuestion["document"].get<int>());

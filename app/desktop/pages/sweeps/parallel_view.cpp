@@ -92,9 +92,10 @@ ParallelView::Axis ParallelView::scoreAxis(const Sweep& sweep, const QString& ti
     return {title, scoreText(*least), scoreText(*most), {}, scaled(scores), {}, *least, *most, false};
 }
 
-/// An end at an end of the axis stays there: "the best" are whatever comes; between them it is a number, or lies between categories.
+/// An end at an end of the axis stays there: "the best" are whatever comes; elsewhere it is a number, which may lie beyond the axis for a
+/// while, or lies between categories.
 double ParallelView::Axis::shareOf(double end, const Axis& before) const {
-    if (end <= 0 || end >= 1 || categories.isEmpty() != before.categories.isEmpty()) return end;
+    if (end == 0 || end == 1 || categories.isEmpty() != before.categories.isEmpty()) return end;
     if (categories.isEmpty()) {
         if (!(before.least < before.most) || !(least < most)) return end;
         if (before.least == least && before.most == most && before.log == log) return end;
