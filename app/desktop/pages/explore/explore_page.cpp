@@ -18,6 +18,7 @@
 #include <algorithm>
 
 #include "figure/table_export.h"
+#include "pages/explore/choice_button.h"
 #include "pages/explore/map_view.h"
 #include "pages/explore/neighbour_table.h"
 #include "project/runs_snapshot.h"
@@ -37,36 +38,6 @@ constexpr int pause_ms = 400, neighbours_shown = 20, map_neighbours = 10;
 constexpr int most_characters = 1'000'000;  // a field's own limit is 32,767: more that is pasted would be cut without a word
 constexpr int narrowest = 140;              // of what takes the rest of a row
 constexpr std::size_t most_columns = 6, most_runs_at_first = 4;
-
-QToolButton* choiceButton(const QString& name, const QString& text) {
-    auto* button = new QToolButton;
-    button->setText(text);
-    button->setObjectName(name);
-    button->setPopupMode(QToolButton::InstantPopup);
-    button->setFocusPolicy(Qt::StrongFocus);
-    button->setMenu(new QMenu(button));
-    return button;
-}
-
-void fill(QToolButton* button, const QStringList& names, const QStringList& chosen, QObject* context,
-          const std::function<void()>& changed) {
-    QMenu* menu = button->menu();
-    menu->clear();
-    for (const QString& name : names) {
-        QAction* action = menu->addAction(asWritten(name));
-        action->setData(name);
-        action->setCheckable(true);
-        action->setChecked(chosen.contains(name));
-        QObject::connect(action, &QAction::toggled, context, changed);
-    }
-}
-
-QStringList chosenOf(const QToolButton* button) {
-    QStringList names;
-    for (const QAction* action : button->menu()->actions())
-        if (action->isChecked()) names << action->data().toString();
-    return names;
-}
 
 QStringList stringsOf(const QJsonValue& value) {
     QStringList strings;
