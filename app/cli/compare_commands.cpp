@@ -41,19 +41,17 @@ void print_all(const Project& project, const Shown& shown, const std::string& fo
     }
 }
 
-/// Whether commands without --project are about this one.
-bool is_at_hand(const Project& project) {
-    const char* set = std::getenv("FACETER_PROJECT");
-    const bool named = set && *set;
+/// Whether commands without --project are about this one: `said` is what was said there.
+bool is_at_hand(const Project& project, const std::string& said) {
     std::error_code error;
-    return (named || fs::is_directory("runs", error)) && fs::equivalent(named ? set : ".", project.folder(), error);
+    return said.empty() || (fs::is_directory("runs", error) && fs::equivalent(".", project.folder(), error));
 }
 
-void print(const Project& project, const ComparisonSummary& summary, const std::vector<std::string>& notes) {
+void print(const Project& project, const std::string& said, const ComparisonSummary& summary, const std::vector<std::string>& notes) {
     print_table(summary.table, "text", WideTable::turn);
     fmt::print("\n");
     for (const std::string& sentence : summary.sentences) print_wrapped(sentence);
-    if (!summary.sentences.empty() && summary.sentences.back().starts_with("Next: ") && !is_at_hand(project))
+    if (!summary.sentences.empty() && summary.sentences.back().starts_with("Next: ") && !is_at_hand(project, said))
         say(stdout, "  with --project {}\n", typed(project.folder().string()));
     for (const std::string& note : notes) print_wrapped(note + ".");
 }
@@ -62,7 +60,7 @@ int compare_in_short(const Project& project, Store& store, ComparisonOptions opt
     const std::string usual = ComparisonOptions().test;
     if (options.test == usual) options.test = compare_test_info(CompareTest::bootstrap).name;  // the usual one has no word on single sets
     const MadeComparison made = make_comparison(project, store, options, "compare");
-    print(project, summarise(made.comparison, made.view), made.comparison.notes);
+    print(project, options.project, summarise(made.comparison, made.view), made.comparison.notes);
     return 0;
 }
 
@@ -100,7 +98,8 @@ void print_summary(const Project& project, const std::vector<std::string>& run_i
     CompareChoice choice;
     choice.test = CompareTest::bootstrap;
     fmt::print("\n");
-    print(project, summarise(comparison, view_comparison(comparison, read_examples(store, comparison), choice)), comparison.notes);
+    print(project, project.folder().string(), summarise(comparison, view_comparison(comparison, read_examples(store, comparison), choice)),
+          comparison.notes);
 }
 
 void add_compare_commands(Cli& cli) {

@@ -70,8 +70,10 @@ double worked_s(const fs::path& journal) {
     std::error_code unknown;
     if (last >= first && last - first <= most_pause_s && fs::file_size(journal, unknown) < few_bytes) return last - first;
     double sum = 0, before = 0;
-    for (JournalReader lines(journal); const auto event = lines.next(); before = event->time)
+    for (JournalReader lines(journal); const auto event = lines.next();) {
         if (event->seq > 1) sum += worked_s(before, *event);
+        before = event->time;
+    }
     return sum;
 }
 

@@ -24,7 +24,7 @@ class TestJson : public QObject {
     void init() {
         folder_ = std::make_unique<TemporaryDirectory>();
         runs_.clear();
-        for (const std::size_t i : {0U, 2U}) {
+        for (const std::size_t i : {2U, 0U}) {  // the second is the start model
             runs_.push_back(sample_run(project(), i));
             write_attempt(runs_.back(), 1, 3, "finished");
             write_results(runs_.back(), 1);
