@@ -71,9 +71,10 @@ class Chain {
         const auto& logs = log_uniform();
         for (std::int64_t step = 0; step < steps; ++step, tau *= alpha) {
             const std::uint64_t bits = random();
-            std::size_t i = ((bits & low26) * n_ >> 26) + 1, j = ((bits >> 26 & low26) * (n_ - 1) >> 26) + 1;
-            j += j >= i;
-            if (i > j) std::swap(i, j);
+            const std::size_t one = ((bits & low26) * n_ >> 26) + 1, next = ((bits >> 26 & low26) * (n_ - 1) >> 26) + 1;
+            const std::size_t other = next + (next >= one);
+            // Which is the smaller is a coin's throw, and a branch on it would be guessed wrongly every other time.
+            const std::size_t i = other ^ ((one ^ other) & -std::size_t{one < other}), j = one ^ other ^ i;
             const float change = gain(i, j);
             if (change > static_cast<float>(tau) * logs[bits >> 52]) swap(i, j, change);
         }
