@@ -9,6 +9,7 @@
 
 #include "common/error.h"
 #include "eval/products.h"
+#include "eval/score_filter.h"
 #include "eval/score_kernel.h"
 
 namespace faceter {
@@ -30,11 +31,11 @@ SearchHit hit_of(std::uint64_t rank) {
     return {~static_cast<std::uint32_t>(rank), std::bit_cast<float>(growing >> 31 ? growing & 0x7fffffffu : ~growing)};
 }
 
-/// The best k of a stream of documents. Candidates above the k-th best are only appended; when there are several times k, the best k are
+/// The best k of a stream of documents. Candidates above the k-th best are only appended; when there are twice as many, the best k are
 /// kept and the threshold rises. A later document with the k-th best score loses to the earlier one, so "above" is strict.
 class TopK {
   public:
-    explicit TopK(std::size_t k) : k_(k), room_(std::max<std::size_t>(4 * k, 64)) {}
+    explicit TopK(std::size_t k) : k_(k), room_(std::max<std::size_t>(2 * k, 32)) {}
 
     float threshold() const { return threshold_; }
 
@@ -72,13 +73,17 @@ struct Panel {
     std::vector<float> queries;     // [dim, lanes]
     std::vector<float> thresholds;  // [lanes]; +inf for a lane without a query
     std::vector<TopK> best;
+    std::vector<std::uint32_t> pairs;  // [pairs, lanes]: the queries as the filter reads them
+    std::vector<float> reaches;        // [lanes]
+    bool few_hits = false;             // among the documents before, so that the filter leaves out most of the next ones
 };
 
 }  // namespace
 
 struct ExactSearch::State {
-    explicit State(Similarity similarity) : kernel(score_kernel(similarity)) {}
+    explicit State(Similarity similarity) : kernel(score_kernel(similarity)), filter(score_filter(similarity)) {}
     const ScoreKernel& kernel;
+    const ScoreFilter* filter;  // null: none on this processor, or for this similarity
     std::int64_t dim = 0;
     std::size_t num_queries = 0, num_documents = 0;
     std::vector<Panel> panels;
@@ -93,21 +98,74 @@ struct ExactSearch::State {
             for (std::size_t d = 0; d < static_cast<std::size_t>(dim); ++d)
                 panel.queries[d * kernel.lanes + q] = queries.data[q * static_cast<std::size_t>(dim) + d];
         }
+        if (filter != nullptr) add_pairs(panel, queries);
         panels.push_back(std::move(panel));
     }
 
-    void score_block(Panel& panel, const FeatureMatrix& documents, std::size_t first_document) const {
+    void add_pairs(Panel& panel, const FeatureMatrix& queries) const {
+        FilterRows rows;
+        rows.assign(*filter, queries);
+        const std::size_t width = rows.pairs.size() / rows.lengths.size();
+        panel.pairs.assign(width * kernel.lanes, 0);
+        panel.reaches.assign(kernel.lanes, 0);
+        for (std::size_t q = 0; q < rows.lengths.size(); ++q) {
+            panel.reaches[q] = reach_of(rows.lengths[q], dim);
+            for (std::size_t p = 0; p < width; ++p) panel.pairs[p * kernel.lanes + q] = rows.pairs[q * width + p];
+        }
+    }
+
+    /// `filtered`: the documents as the filter reads them, or null where there is none.
+    void score_block(Panel& panel, const FeatureMatrix& documents, std::size_t first_document, const FilterRows* filtered) const {
+        std::size_t hits = 0;
+        if (filtered != nullptr && panel.few_hits) {
+            const std::vector<std::uint32_t> rows = rows_that_may_hit(panel, *filtered);
+            hits = rows.size();
+            std::vector<float> gathered(rows.size() * static_cast<std::size_t>(dim));
+            for (std::size_t r = 0; r < rows.size(); ++r)
+                std::copy_n(documents.data + rows[r] * dim, dim, gathered.data() + static_cast<std::int64_t>(r) * dim);
+            score_rows(panel, {gathered.data(), static_cast<std::int64_t>(rows.size()), dim},
+                       [&](std::size_t r) { return first_document + rows[r]; });
+        } else {
+            hits = score_rows(panel, documents, [&](std::size_t r) { return first_document + r; });
+        }
+        panel.few_hits = hits * 4 < static_cast<std::size_t>(documents.rows);
+    }
+
+    std::vector<std::uint32_t> rows_that_may_hit(const Panel& panel, const FilterRows& documents) const {
+        const std::size_t num_rows = documents.lengths.size(), width = documents.pairs.size() / num_rows;
+        std::uint32_t maybe[ScoreKernel::largest_rows];
+        std::vector<std::uint32_t> rows;
+        for (std::size_t row = 0; row < num_rows;) {
+            const bool is_full = row + filter->rows <= num_rows;
+            const std::size_t count = is_full ? filter->rows : 1;
+            (is_full ? filter->full : filter->single)(panel.pairs.data(), documents.pairs.data() + row * width, width,
+                                                      panel.thresholds.data(), panel.reaches.data(), documents.lengths.data() + row, maybe);
+            for (std::size_t r = 0; r < count; ++r)
+                if (maybe[r] != 0) rows.push_back(static_cast<std::uint32_t>(row + r));
+            row += count;
+        }
+        return rows;
+    }
+
+    /// How many of the rows hit. `document_of`: a row's place in the corpus, which grows with the row.
+    template <typename DocumentOf>
+    std::size_t score_rows(Panel& panel, const FeatureMatrix& documents, DocumentOf document_of) const {
         float scores[ScoreKernel::largest_rows * 32];
         std::uint32_t above[ScoreKernel::largest_rows];
         const auto num_rows = static_cast<std::size_t>(documents.rows);
+        std::size_t hits = 0;
         for (std::size_t row = 0; row < num_rows;) {
             const bool is_full = row + kernel.rows <= num_rows;
             const std::size_t count = is_full ? kernel.rows : 1;
             (is_full ? kernel.full : kernel.single)(panel.queries.data(), documents.data + row * static_cast<std::size_t>(dim),
                                                     static_cast<std::size_t>(dim), panel.thresholds.data(), scores, above);
-            for (std::size_t r = 0; r < count; ++r) take(panel, above[r], scores + r * kernel.lanes, first_document + row + r);
+            for (std::size_t r = 0; r < count; ++r) {
+                hits += above[r] != 0;
+                take(panel, above[r], scores + r * kernel.lanes, document_of(row + r));
+            }
             row += count;
         }
+        return hits;
     }
 
     static void take(Panel& panel, std::uint32_t above, const float* scores, std::size_t document) {
@@ -137,11 +195,13 @@ void ExactSearch::add_documents(const FeatureMatrix& documents) {
     if (state_->num_documents + static_cast<std::size_t>(documents.rows) > std::numeric_limits<std::uint32_t>::max())
         throw usage_error("a search takes at most {} documents", std::numeric_limits<std::uint32_t>::max());
     at::parallel_for(0, static_cast<std::int64_t>(state_->panels.size()), 1, [&](std::int64_t begin, std::int64_t end) {
+        FilterRows filtered;
         for (std::int64_t d = 0; d < documents.rows; d += document_block) {
             const FeatureMatrix block = rows_of(documents, d, std::min(document_block, documents.rows - d));
+            if (state_->filter != nullptr) filtered.assign(*state_->filter, block);
             for (std::int64_t p = begin; p < end; ++p)
-                state_->score_block(state_->panels[static_cast<std::size_t>(p)], block,
-                                    state_->num_documents + static_cast<std::size_t>(d));
+                state_->score_block(state_->panels[static_cast<std::size_t>(p)], block, state_->num_documents + static_cast<std::size_t>(d),
+                                    state_->filter != nullptr ? &filtered : nullptr);
         }
     });
     state_->num_documents += static_cast<std::size_t>(documents.rows);
