@@ -129,6 +129,7 @@ class TestMlmHead : public QObject {
     }
     /// transformers' RobertaLMHead and MPNetLMHead name no activation: GELU, whatever hidden_act says of the blocks.
     void a_head_of_robertas_relatives_has_gelu_whatever_the_blocks_have() {
+        at::manual_seed(5);
         for (const auto& [family, gelu] : {std::pair("mpnet", true), std::pair("bert", false)}) {
             EncoderConfig config = small_config(family);
             config.activation = Activation::relu;
@@ -138,7 +139,7 @@ class TestMlmHead : public QObject {
             const at::Tensor x = at::randn({5, config.hidden_dim}), inner = at::linear(x, head.named_tensors()[0].tensor);
             const at::Tensor wanted =
                 at::layer_norm(gelu ? at::gelu(inner) : at::relu(inner), {config.hidden_dim}, {}, {}, config.norm_epsilon);
-            QVERIFY2(max_difference(head.transform(x), wanted) < 1e-5, family);
+            QVERIFY2(max_difference(head.transform(x), wanted) < 1e-4, family);
         }
     }
     /// transformers' ModernBertPredictionHead: classifier_activation, classifier_bias, norm_bias, decoder_bias.
