@@ -19,6 +19,26 @@ bool says(const Json& json, const Json& like) {
     return true;
 }
 
+const char* native_name(Activation activation) {
+    switch (activation) {
+        case Activation::silu:
+            return "silu";
+        case Activation::relu:
+            return "relu";
+        case Activation::gelu_tanh:
+            return "gelu_pytorch_tanh";
+        case Activation::gelu:
+            break;
+    }
+    return "gelu";
+}
+
+Json native_rotary(const Rotary& rotary) {
+    Json parameters = {{"rope_theta", rotary.base}, {"rope_type", rotary.stretch == 1 ? "default" : "linear"}};
+    if (rotary.stretch != 1) parameters["factor"] = rotary.stretch;
+    return parameters;
+}
+
 }  // namespace
 
 Json with_native_members(const Json& config, const EncoderConfig& encoder) {
@@ -29,12 +49,12 @@ Json with_native_members(const Json& config, const EncoderConfig& encoder) {
                    {"num_hidden_layers", encoder.num_layers},
                    {"num_attention_heads", encoder.num_heads},
                    {"intermediate_size", encoder.intermediate_dim},
-                   {"hidden_act", encoder.activation == Activation::silu ? "silu" : "gelu"},
+                   {"hidden_act", native_name(encoder.activation)},
                    {"hidden_dropout_prob", encoder.hidden_dropout},
                    {"attention_probs_dropout_prob", encoder.attention_dropout},
                    {"layer_norm_eps", encoder.norm_epsilon},
                    {"type_vocab_size", encoder.num_token_types},
-                   {"rope_parameters", {{"rope_theta", encoder.rotary.base}, {"rope_type", "default"}}}});
+                   {"rope_parameters", native_rotary(encoder.rotary)}});
     if (encoder.length_limit > 0) native["max_position_embeddings"] = encoder.length_limit;
     if (!native.contains("pad_token_id") || native["pad_token_id"].is_null()) native["pad_token_id"] = 0;
     return native;

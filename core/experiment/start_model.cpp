@@ -74,14 +74,27 @@ Json routing_of(const ModelFolder& folder, const RoutedBlocks& released) {
     return routing;
 }
 
+/// Adapters that a release brings for its tasks, stacked in its weights or in folders of their own.
+std::vector<std::string> adapters_of_tasks(const ModelFolder& folder) {
+    if (folder.config.contains("lora_adaptations"))
+        return json_or<std::vector<std::string>>(folder.config, "lora_adaptations", {}, "config.json");
+    std::vector<std::string> names;
+    std::error_code ignored;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder.folder, ignored))
+        if (fs::exists(entry.path() / "adapter_config.json", ignored) && fs::exists(entry.path() / "adapter_model.safetensors", ignored))
+            names.push_back(entry.path().filename().string());
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
 StartModel looked_at(const std::string& name, const fs::path& relative_to, std::vector<std::string>& remarks) {
     ModelFolder folder = ModelFolder::open(resolve_named_model(name, relative_to));
     refuse_several(folder, gates_of(folder));
     check_start_model(folder);
     for (std::string& remark : check_model(folder)) remarks.push_back(std::move(remark));
-    if (folder.config.contains("lora_adaptations"))
+    if (const auto adapters = adapters_of_tasks(folder); !adapters.empty())
         remarks.push_back(fmt::format("{}: a run starts from its weights without the adapters of its tasks ({})", folder.folder.string(),
-                                      join(json_or<std::vector<std::string>>(folder.config, "lora_adaptations", {}, "config.json"), ", ")));
+                                      join(adapters, ", ")));
     const EncoderConfig config =
         EncoderConfig::from_json(folder.config, (folder.encoder_folder / "config.json").string(), folder.weights());
     Json routing = routing_of(folder, config.routed);

@@ -40,10 +40,18 @@ void read_into(const Weights& weights, const std::string& name, const at::Tensor
     read_tensor_into(weights, name, tensor, "the encoder makes it");
 }
 
+/// That of transformers' heads: RoBERTa's relatives have GELU in it whatever the blocks have, ModernBERT has a member of its own.
+Activation activation_in_head(const std::string& model_type, Activation of_blocks) {
+    const LanguageHead& names = names_of(model_type);
+    return names.dense == "lm_head.dense" || !names.inner_bias ? Activation::gelu : of_blocks;
+}
+
 }  // namespace
 
 MlmHead::MlmHead(const Encoder& encoder, const std::string& model_type, std::uint64_t seed)
-    : model_type_(model_type), activation_(encoder.config().activation), epsilon_(encoder.config().norm_epsilon) {
+    : model_type_(model_type),
+      activation_(activation_in_head(model_type, encoder.config().activation)),
+      epsilon_(encoder.config().norm_epsilon) {
     const LanguageHead& names = names_of(model_type);
     const std::int64_t dim = encoder.config().hidden_dim;
     const auto options = at::TensorOptions(encoder.dtype()).device(encoder.device());
@@ -63,6 +71,7 @@ MlmHead::MlmHead(const Encoder& encoder, const std::string& model_type, std::uin
 
 bool MlmHead::load(const Weights& weights, const Json& config) {
     const LanguageHead& names = names_of(model_type_);
+    if (model_type_ == "modernbert") activation_ = activation_member(config, "classifier_activation", "config.json", "gelu");
     if (!weights.find(names.dense + ".weight")) return false;
     if (weights.find(names.decoder) && !json_or<bool>(config, "tie_word_embeddings", true, "config.json"))
         throw data_error(
@@ -71,10 +80,15 @@ bool MlmHead::load(const Weights& weights, const Json& config) {
             weights.description(), names.decoder);
     read_into(weights, names.dense + ".weight", dense_);
     read_into(weights, name_in(weights, names.norm, {".weight", ".gamma"}), gamma_);
-    read_into(weights, name_in(weights, names.bias, {""}), bias_);
-    if (!names.inner_bias) return true;
-    if (weights.find(names.dense + ".bias")) read_into(weights, names.dense + ".bias", dense_bias_);  // NomicBERT's released head has none
-    if (const std::string beta = name_in(weights, names.norm, {".bias", ".beta"}); weights.find(beta)) read_into(weights, beta, beta_);
+    const std::string bias = name_in(weights, names.bias, {""});
+    if (weights.find(bias) || json_or<bool>(config, "decoder_bias", true, "config.json")) read_into(weights, bias, bias_);
+    const auto read_where_held = [&](const std::string& name, at::Tensor& own) {
+        if (!weights.find(name)) return;  // NomicBERT's released head has no inner bias, ModernBERT's where its configuration asks for one
+        if (!own.defined()) tensors_.push_back({name, own = at::zeros_like(gamma_)});
+        read_into(weights, name, own);
+    };
+    read_where_held(names.dense + ".bias", dense_bias_);
+    read_where_held(name_in(weights, names.norm, {".bias", ".beta"}), beta_);
     return true;
 }
 

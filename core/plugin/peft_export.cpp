@@ -25,6 +25,16 @@ void belong_to(const fs::path& base, const fs::path& adapter) {
     write_file_atomic(file, config.dump(2) + "\n");
 }
 
+/// T5's checkpoints call the word embeddings "shared", and transformers reads words by another module that its weights are tied to, which
+/// an adapter of "shared" does not reach.
+bool changes_words_read_elsewhere(const Encoder& encoder) {
+    const auto changes_words = [](const Adapter& adapter) {
+        return std::any_of(adapter.tables.begin(), adapter.tables.end(),
+                           [](const TableUpdate& update) { return update.place.which == EmbeddingTable::word; });
+    };
+    return !encoder.config().names.word_alias.empty() && std::any_of(encoder.adapters().begin(), encoder.adapters().end(), changes_words);
+}
+
 }  // namespace
 
 PeftExport::PeftExport(const EmbeddingModel& model, fs::path folder) : model_(model), folder_(std::move(folder)) {
@@ -37,6 +47,11 @@ PeftExport::PeftExport(const EmbeddingModel& model, fs::path folder) : model_(mo
         throw usage_error(
             "transformers calls the layers of a {} otherwise than its checkpoint does, and PEFT finds them by their names; leave out --to",
             model.folder.model_type);
+    if (changes_words_read_elsewhere(encoder()))
+        throw usage_error(
+            "an adapter changes the word embeddings ({}), by whose name transformers does not read the words of a {}: in PEFT it would do "
+            "nothing; leave out --to",
+            encoder().config().names.word, model.folder.model_type);
 }
 
 fs::path PeftExport::adapter_folder(std::size_t index) const {

@@ -39,7 +39,7 @@ std::string MaskedLanguage::attach(const EmbeddingModel& model, std::uint64_t se
     attached_.reset(new Attached{MlmHead(*model.encoders.front(), folder.model_type, seed), MaskVocabulary(*model.tokenizer),
                                  MaskingSettings::from_json(settings_)});
     for (const fs::path& file : {kept, folder.folder / mlm_head_file})
-        if (fs::exists(file) && attached_->head.load(Weights(std::vector<fs::path>{file})))
+        if (fs::exists(file) && attached_->head.load(Weights(std::vector<fs::path>{file}), folder.config))
             return "head of masked-language modelling from " + file.string();
     if (attached_->head.load(folder.weights(), folder.config))
         return "head of masked-language modelling from the weights in " + folder.folder.string();

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "common/error.h"
 #include "support/test.h"
 
@@ -51,6 +53,34 @@ class TestNativeConfig : public QObject {
         QCOMPARE(beyond_native_code("llama", encoder, 200), std::string());
         encoder.rotary_scaling = 0;
         QCOMPARE(beyond_native_code("nomic_bert", encoder, 200), std::string());
+    }
+
+    void what_transformers_own_nomic_bert_says_is_written_as_it_was_read_data() {
+        QTest::addColumn<QString>("activation");
+        QTest::addColumn<double>("factor");
+        for (const char* activation : {"silu", "gelu", "gelu_new", "gelu_pytorch_tanh", "relu"})
+            QTest::newRow(activation) << activation << 1.0;
+        QTest::newRow("linear") << "silu" << 2.5;
+    }
+    /// A run's own model is written by it: what it lost, the run would be read, scored and served without.
+    void what_transformers_own_nomic_bert_says_is_written_as_it_was_read() {
+        QFETCH(QString, activation);
+        QFETCH(double, factor);
+        const Json rotary = factor == 1 ? Json{{"rope_type", "default"}, {"rope_theta", 70.0}}
+                                        : Json{{"rope_type", "linear"}, {"rope_theta", 70.0}, {"factor", factor}};
+        const Json config = {{"model_type", "nomic_bert"},    {"vocab_size", 100},       {"hidden_size", 24},
+                             {"num_hidden_layers", 2},        {"intermediate_size", 40}, {"num_attention_heads", 3},
+                             {"max_position_embeddings", 64}, {"type_vocab_size", 2},    {"hidden_act", activation.toStdString()},
+                             {"rope_parameters", rotary}};
+        const Weights none(std::vector<std::filesystem::path>{});
+        const EncoderConfig read = EncoderConfig::from_json(config, "first", none);
+        const Json written = with_native_members(config, read);
+        const EncoderConfig again = EncoderConfig::from_json(written, "written", none);
+        QVERIFY(again.activation == read.activation);
+        QVERIFY(again.gated);
+        QVERIFY(again.rotary == read.rotary);
+        QCOMPARE(again.rotary.stretch, factor);
+        QVERIFY(written.at("rope_parameters") == rotary);  // as transformers reads it
     }
 
     /// 151,643 in Qwen2's own file; Json takes 20,000 members of an object at most.

@@ -203,6 +203,10 @@ class TestStartModels : public QObject {
         QCOMPARE(outcome.code, 0);
         HAS(outcome.err, "without the adapters of its tasks (retrieval.query, retrieval.passage");
         HAS(outcome.err, "has no tokenizer; that of");
+        const Outcome native = check(shared_folder() / "fixtures/jina_embeddings_v3", "dense");  // in folders of their own
+        QCOMPARE(native.code, 0);
+        HAS(native.err, "without the adapters of its tasks (retrieval_passage, retrieval_query, text_matching)");
+        QVERIFY(check(shared_folder() / "fixtures/bert", "dense").err.find("adapters of its tasks") == std::string::npos);
     }
 
     void lengths_and_prefixes_beyond_the_models_are_refused_before_anything_starts() {

@@ -127,6 +127,49 @@ class TestMlmHead : public QObject {
         QVERIFY(!at::equal(a.named_tensors()[0].tensor, c.named_tensors()[0].tensor));
         QVERIFY(std::abs(a.named_tensors()[0].tensor.std().item<double>() - 0.02) < 0.002);
     }
+    /// transformers' RobertaLMHead and MPNetLMHead name no activation: GELU, whatever hidden_act says of the blocks.
+    void a_head_of_robertas_relatives_has_gelu_whatever_the_blocks_have() {
+        at::manual_seed(5);
+        for (const auto& [family, gelu] : {std::pair("mpnet", true), std::pair("bert", false)}) {
+            EncoderConfig config = small_config(family);
+            config.activation = Activation::relu;
+            Encoder encoder(config, {}, at::kFloat);
+            fill(encoder);
+            const MlmHead head(encoder, family, 3);
+            const at::Tensor x = at::randn({5, config.hidden_dim}), inner = at::linear(x, head.named_tensors()[0].tensor);
+            const at::Tensor wanted =
+                at::layer_norm(gelu ? at::gelu(inner) : at::relu(inner), {config.hidden_dim}, {}, {}, config.norm_epsilon);
+            QVERIFY2(max_difference(head.transform(x), wanted) < 1e-4, family);
+        }
+    }
+    /// transformers' ModernBertPredictionHead: classifier_activation, classifier_bias, norm_bias, decoder_bias.
+    void modernberts_head_is_as_its_configuration_says() {
+        TemporaryDirectory folder;
+        const Bench bench(at::kFloat, "modernbert");
+        const std::int64_t dim = bench.encoder->config().hidden_dim;
+        at::manual_seed(4);
+        const at::Tensor dense_bias = at::randn({dim}), beta = at::randn({dim}), x = at::randn({5, dim});
+        std::vector<NamedTensor> tensors = bench.head->named_tensors();
+        const at::Tensor dense = tensors[0].tensor.detach(), gamma = tensors[1].tensor.detach();
+        std::erase_if(tensors, [](const NamedTensor& t) { return t.name == "decoder.bias"; });
+        tensors.push_back({"head.dense.bias", dense_bias});
+        tensors.push_back({"head.norm.bias", beta});
+        write_tensors(folder.path() / "released", tensors);
+        const Weights released(std::vector<fs::path>{folder.path() / "released"});
+        MlmHead head(*bench.encoder, "modernbert", 8);
+        EXPECT_ERROR(head.load(released), "decoder.bias");
+        const Json config = {{"classifier_activation", "relu"}, {"decoder_bias", false}};
+        QVERIFY(head.load(released, config));
+        const at::Tensor wanted =
+            at::layer_norm(at::relu(at::linear(x, dense, dense_bias)), {dim}, gamma, beta, bench.encoder->config().norm_epsilon);
+        QVERIFY(max_difference(head.transform(x), wanted) < 1e-5);
+        QCOMPARE(head.parameters().size(), std::size_t{5});
+
+        write_tensors(folder.path() / "kept", head.named_tensors());  // and goes on from its own file
+        MlmHead again(*bench.encoder, "modernbert", 9);
+        QVERIFY(again.load(Weights(std::vector<fs::path>{folder.path() / "kept"}), config));
+        QVERIFY(at::equal(again.transform(x), head.transform(x)));
+    }
     void other_spellings_missing_parts_and_untied_decoders() {
         TemporaryDirectory folder;
         const Bench bench(at::kFloat);

@@ -110,6 +110,16 @@ class TestPeftExport : public QObject {
         nomic->folder.config["auto_map"] = {{"AutoModel", "modeling_hf_nomic_bert.NomicBertModel"}};  // that code keeps the names
         PeftExport(*nomic, out_->path()).uses();
     }
+    /// transformers reads T5's words by encoder.embed_tokens: PEFT would open the adapter of "shared", and give vectors without it.
+    void an_adapter_of_t5s_word_embeddings_is_refused() {
+        const auto with = [](const std::string& target) {
+            auto t5 = EmbeddingModel::open(ModelFolder::open(shared_folder() / "fixtures/t5"));
+            t5->encoders.front()->add_adapter("retrieval", {2, 8, 0, false, {target, "q"}, ""}, 1);
+            return t5;
+        };
+        EXPECT_ERROR(PeftExport(*with("shared"), out_->path()), "word embeddings (shared)", "of a t5", "leave out --to");
+        PeftExport(*with("k"), out_->path()).uses();
+    }
     void peft_gives_the_same() {
         if (!std::getenv("FACETER_PEERS")) QSKIP("no Python with PEFT (FACETER_PEERS)");
         std::string why;
