@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <set>
 
 #include "common/file.h"
+#include "common/hash.h"
 #include "data/child_process.h"
 #include "data/sources.h"
 #include "experiment/catalogue.h"
@@ -205,6 +207,16 @@ class TestStages : public QObject {
         QVERIFY(!kept.empty() && kept.size() < 40);
         QCOMPARE(kept, by_command({"filter", "--top-k", "5"}));
         QCOMPARE(events(done, "stage_started")[1].fields.at("examples").get<std::size_t>(), kept.size());
+    }
+    void a_run_notes_the_files_of_the_model_that_it_wrote() {
+        NEED_SHARED();
+        const RunDirectory done = run("{method: dense}");
+        const auto noted = events(done, "final_model");
+        QCOMPARE(noted.size(), std::size_t{1});
+        std::map<std::string, std::string> hashes;
+        for (const Json& file : noted[0].fields.at("files")) hashes[file.at("path")] = file.at("sha256");
+        QCOMPARE(hashes.at("model.safetensors"), sha256_file(done.folder() / "model/model.safetensors"));
+        QVERIFY(hashes.contains("1_Pooling/config.json"));
     }
     void what_a_stage_chose_and_has_lost_lines_since_is_refused() {
         NEED_SHARED();
