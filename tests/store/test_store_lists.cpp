@@ -330,6 +330,10 @@ class TestStoreLists : public QObject {
             QCOMPARE(warnings.size(), std::size_t{1});
             QVERIFY2(warnings.front().find("set1.json: is missing") != std::string::npos, warnings.front().c_str());
         }
+        overwrite(run.results() / "set1.json", R"({"name":"set1"})");
+        const std::vector<std::string> warnings = Store(project.path()).ingest_all();
+        QCOMPARE(warnings.size(), std::size_t{1});
+        QVERIFY2(warnings.front().find("set1.json: has no score") != std::string::npos, warnings.front().c_str());
     }
     /// From a cluster, or out of a copy: after the run had ended, and its store was up to date.
     void scores_that_arrive_late_are_taken_in() {
