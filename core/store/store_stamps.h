@@ -14,8 +14,8 @@ struct RunStamps {
 
 /// The clock of files, in nanoseconds.
 std::int64_t now_ns();
-/// `folder` relative to the open folder `directory` (or AT_FDCWD). Ten stat calls, and one for each score, table and figure. Stamps that are
-/// to stand for what was read before them are not settled either where something changed since the reading began, however long ago that is.
+/// `folder` relative to the open folder `directory` (or AT_FDCWD). Ten stat calls, and one for each score, table and figure. Stamps that
+/// are to stand for what was read before them are not settled either where something changed since the reading began, however long ago.
 RunStamps stamps_of(int directory, const std::string& folder, int attempt, std::int64_t reading_since = now_ns());
 /// The same for one folder.
 std::string folder_stamp(const std::string& folder, bool& settled);
