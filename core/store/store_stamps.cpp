@@ -75,14 +75,10 @@ RunStamps stamps_of(int directory, const std::string& folder, int attempt, std::
         path += part;
         put_stamp(directory, path.c_str(), reading_since, text, stamps.settled);
     };
-    const auto look_into = [&](std::string_view part, std::string& text) {
-        path.resize(stem);
-        path += part;
-        put_files(directory, path.c_str(), reading_since, text, stamps.settled);
-    };
-    look_into("results", stamps.results);
-    look_into("tables", stamps.documents);
-    look_into("figures", stamps.documents);
+    path += "results";
+    put_files(directory, path.c_str(), reading_since, stamps.results, stamps.settled);
+    look("tables", stamps.documents);
+    look("figures", stamps.documents);
     stamps.all = stamps.results + stamps.documents;
     look("journal", stamps.all);
     look(newest, stamps.all);

@@ -242,7 +242,6 @@ class TestStoreLists : public QObject {
         const RunDirectory run = sample_run(project.path(), 0);
         write_attempt(run, 1, 5, "finished");
         write_results(run, 1);
-        run.write_figure("loss", {{"name", "loss"}});
         settle(run);
         Store store(project.path()), other(project.path());
         store.ingest_all();
@@ -252,11 +251,9 @@ class TestStoreLists : public QObject {
         Json result = read_json(run.results() / "set0.json");
         result["score"] = was == 12.5 ? 13.5 : 12.5;
         overwrite(run.results() / "set0.json", result.dump());  // as by cp, or an editor
-        overwrite(run.figures() / "loss.json", R"({"name":"less"})");
         QVERIFY(fs::last_write_time(run.results()) == before);
         store.ingest_all();
         QCOMPARE(score(store), result["score"].get<double>());
-        QCOMPARE(store.documents(run.info().id, "figure").at(0).second.at("name"), Json("less"));
         settle(run);
         store.ingest_all();
         result["score"] = was;
