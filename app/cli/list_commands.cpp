@@ -6,12 +6,14 @@
 #include "common/printable.h"
 #include "common/strings.h"
 #include "figure/format.h"
+#include "record/final_model.h"
 #include "record/launch.h"
 #include "settings/yaml.h"
 #include "stats/number.h"
 #include "store/filter.h"
 #include "store/list_columns.h"
 #include "store/store.h"
+#include "store/store_events.h"
 
 namespace faceter::cli {
 namespace {
@@ -178,6 +180,12 @@ void print_run(const RunDirectory& run, const RunRow& row, Store& store) {
         for (const auto& [name, json] : store.documents(run.info().id, kind)) say(stdout, "  {:<9} {}s/{}.json\n", kind, kind, name);
 }
 
+/// What of its model is not what it wrote, and its scores are of.
+std::vector<std::string> model_changes(const RunDirectory& run, const Store& store) {
+    const std::vector<StoredEvent> noted = StoredEvents(store).of(run.folder(), "final_model");
+    return noted.empty() ? std::vector<std::string>() : changes_of_final_model(run, noted.back().fields, ModelLook::quick);
+}
+
 /// Of the newest attempt; what its job printed where it has not come to one; empty: none.
 fs::path log_of(const RunDirectory& run) {
     const std::vector<int> attempts = run.attempts();
@@ -208,6 +216,8 @@ int show_run(const ListOptions& options) {
     const RunRow row = stored_row(store, run.info().id);
     if (!options.json) {
         print_run(run, row, store);
+        for (const std::string& change : model_changes(run, store))
+            say(stderr, "warning: {}/{}; the scores are of the model that the run wrote\n", run.folder().string(), change);
         return 0;
     }
     Json json = row_json(row);
@@ -218,6 +228,7 @@ int show_run(const ListOptions& options) {
     json["results"] = results_json(store, run.info().id);
     json["figures"] = names_json(store.documents(run.info().id, "figure"));
     json["tables"] = names_json(store.documents(run.info().id, "table"));
+    json["model_changes"] = model_changes(run, store);
     json["series"] = store.series_names(run.info().id);
     json["settings"] = run.settings();
     print_json(json);

@@ -86,13 +86,36 @@ std::vector<Finding> diagnose_start(const RunDirectory& run, const EmbeddingMode
              "", "", Json::object()}};
 }
 
+Finding without_model(const std::string& subject, const std::string& says) {
+    return {"model", subject, FindingState::unknown, 0, 0, says, "", "", Json::object()};
+}
+
+/// Null, and a finding that says why, where one is gone or cannot be read: what the record and the data say is said all the same.
+template <typename Open>
+std::unique_ptr<EmbeddingModel> open_or_say(const std::string& subject, Diagnosis& diagnosis, Open open) {
+    try {
+        return open();
+    } catch (const Error& error) {
+        if (error.code() == ExitCode::stopped) throw;
+        diagnosis.add({without_model(subject, fmt::format("It cannot be opened, so that nothing is said here of how the model moved from "
+                                                          "it, and of its embeddings: {}",
+                                                          error.what()))});
+        return nullptr;
+    }
+}
+
 void diagnose_model(const RunDirectory& run, const DiagnosedData& data, const std::string& device, Diagnosis& diagnosis) {
+    const c10::Device place = choose_device(device);
     say(stderr, "open the start model and the run's\n");
-    const auto start = open_start_model(run.settings());
-    diagnosis.add(diagnose_start(run, *start));
-    variant_of(run.settings())->prepare(*start);
-    const auto now = open_run_model(run);
-    for (EmbeddingModel* model : {start.get(), now.get()}) model->move_to(choose_device(device));
+    const auto start = open_or_say("start model", diagnosis, [&] {
+        auto model = open_start_model(run.settings());
+        diagnosis.add(diagnose_start(run, *model));
+        variant_of(run.settings())->prepare(*model);
+        return model;
+    });
+    const auto now = open_or_say("the run's model", diagnosis, [&] { return open_run_model(run); });
+    if (!start || !now) return;
+    for (EmbeddingModel* model : {start.get(), now.get()}) model->move_to(place);
     const ModelPair models{*start, *now, data.training};
     diagnosis.add(diagnose_movement(models));
     diagnosis.add(diagnose_lengths(models, data.evaluation, run.settings()));
@@ -120,8 +143,7 @@ Diagnosis diagnose(const RunDirectory& run, const std::string& device) {
     if (fs::is_directory(final_model_folder(run)))
         diagnose_model(run, data, device, diagnosis);
     else
-        diagnosis.add({{"model", "", FindingState::unknown, 0, 0,
-                        "The run has no final model: it has not finished, or its weights are gone.", "", "", Json::object()}});
+        diagnosis.add({without_model("", "The run has no final model: it has not finished, or its weights are gone.")});
     diagnosis.sort();
     return diagnosis;
 }

@@ -12,6 +12,7 @@
 #include "machine.h"
 #include "model/compute.h"
 #include "plugin/run_model.h"
+#include "record/final_model.h"
 #include "record/start_fingerprint.h"
 #include "run_scores.h"
 #include "run_training.h"
@@ -186,6 +187,7 @@ void RunSession::finish(const Variant& variant) {
                              data_.validation(), [&](const std::string& type, const Json& fields) { run_.journal->event(type, fields); }});
     run_.journal->phase("write model");
     write_final_model(run_.run, *model_);
+    run_.journal->event("final_model", final_model_files(final_model_folder(run_.run)));
     model_->encoders.front()->require_grad(false);
 }
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <sstream>
+#include <string_view>
 
 #include "common/error.h"
 #include "common/hash.h"
@@ -29,20 +29,40 @@ std::string chosen_lines(const std::vector<Example>& before, const TrainingSet& 
     return lines;
 }
 
+/// In front of the lines, so that those which a disk or an editor loses are missed: fewer examples would be trained on without a word.
+std::string headed(const std::string& lines) {
+    return fmt::format("{{\"hash\":\"{}\",\"lines\":{}}}\n", hash128(lines).hex(), std::count(lines.begin(), lines.end(), '\n')) + lines;
+}
+
+/// The lines behind their head; older versions wrote none.
+std::string_view without_head(std::string_view content, const std::string& file) {
+    if (!content.starts_with('{')) return content;
+    const std::size_t end = std::min(content.find('\n'), content.size() - 1);
+    const std::string_view lines = content.substr(end + 1);
+    const Json head = parse_untrusted_json(content.substr(0, end));
+    const auto hash = head.is_object() ? head.find("hash") : head.end();
+    if (hash == head.end() || *hash != hash128(lines).hex())
+        throw data_error("{}: is not what its stage wrote: lines are missing, or others; remove it, and the stage chooses anew", file);
+    return lines;
+}
+
 /// A set that the lines do not fit stays as it is.
-void take_lines(const std::string& lines, const std::string& file, TrainingSet& set) {
+void take_lines(std::string_view lines, const std::string& file, TrainingSet& set) {
     std::vector<Example> chosen;
     std::vector<std::vector<std::uint32_t>> negatives;
-    std::istringstream in(lines);
-    for (std::string line; std::getline(in, line);) {
-        const Json numbers = parse_untrusted_json(line);
+    std::size_t next = 0;  // the least that the next line may name
+    while (!lines.empty()) {
+        const std::size_t end = std::min(lines.find('\n'), lines.size() - 1);
+        const Json numbers = parse_untrusted_json(lines.substr(0, end + 1));
+        lines.remove_prefix(end + 1);
         const bool fits =
             numbers.is_array() && !numbers.empty() &&
             std::all_of(numbers.begin(), numbers.end(), [](const Json& n) { return n.is_number_unsigned(); }) &&
-            numbers[0].get<std::size_t>() < set.examples.size() &&
+            numbers[0].get<std::size_t>() >= next && numbers[0].get<std::size_t>() < set.examples.size() &&
             std::all_of(numbers.begin() + 1, numbers.end(), [&](const Json& n) { return n.get<std::size_t>() < set.texts.size(); });
         if (!fits) throw data_error("{}: does not fit the training data '{}'; remove it, and the stage chooses anew", file, set.name);
-        chosen.push_back(set.examples[numbers[0].get<std::size_t>()]);
+        next = numbers[0].get<std::size_t>() + 1;
+        chosen.push_back(set.examples[next - 1]);
         negatives.emplace_back();
         for (std::size_t n = 1; n < numbers.size(); ++n) negatives.back().push_back(numbers[n].get<std::uint32_t>());
     }
@@ -55,9 +75,10 @@ std::string file_name(std::size_t part, bool mining, std::size_t set) {
 }
 
 void take_file(const fs::path& file, TrainingSet& set) {
-    const std::string lines = read_file(file, largest_file);
+    const std::string content = read_file(file, largest_file);
+    const std::string_view lines = without_head(content, file.string());
     take_lines(lines, file.string(), set);
-    set.fingerprint = hash128(set.fingerprint + lines).hex();
+    set.fingerprint = hash128(set.fingerprint.append(lines)).hex();
 }
 
 MiningSettings mining_settings(const Json& settings) {
@@ -92,7 +113,7 @@ void StageData::choose(const Json& settings, bool mining, const fs::path& file, 
         throw data_error("the filter of its stage left nothing of the training data '{}'; raise filter.top_k, or name another teacher",
                          set.name);
     make_directories(folder_);
-    write_file_atomic(file, chosen_lines(before, set));
+    write_file_atomic(file, headed(chosen_lines(before, set)));
     reports_.chosen(mining ? "mine" : "filter", set, tally);
 }
 

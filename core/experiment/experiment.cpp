@@ -95,6 +95,7 @@ class Expander {
         problems.throw_if_any();
         unswept_ = root_;
         std::erase_if(unswept_.entries, [](const YamlNode::Entry& entry) { return entry.key == "sweep"; });
+        refuse_too_many();
         if (base_["evaluation"]["baseline"].get<bool>()) add_baselines();
         for (const auto& [variant, own] : base_["variants"].items()) add_variant(variant);
         if (num_runs_ == 0)
@@ -114,6 +115,15 @@ class Expander {
                 problems.add(axis.values.front().position(),
                              fmt::format("sweep.{}: there is no variant {}{}", axis.key, faceter::quoted(name), suggestion(name, known)));
         }
+    }
+
+    /// Before any is made: a point costs as much as reading the file, and a line of a sweep makes thousands.
+    void refuse_too_many() const {
+        std::size_t runs = 0;
+        const std::size_t num_seeds = seeds().size();
+        for (const auto& [variant, own] : base_["variants"].items())
+            if ((runs += points(variant).size() * num_seeds) > max_runs)
+                throw settings_error("{}: makes more than {} runs", file_.string(), max_runs);
     }
 
     /// `own` holds them where the point has values of its own.

@@ -19,12 +19,14 @@
 #include "launch/run_processes.h"
 #include "record/state.h"
 #include "store/store.h"
+#include "store/store_errors.h"
 
 namespace faceter {
 namespace {
 
 constexpr auto poll_interval = std::chrono::milliseconds(100);
 constexpr std::size_t room_bytes = 64 << 10;
+constexpr auto store_wait = std::chrono::milliseconds(500);  // runs wait meanwhile, and whoever reads the store next takes all of them in
 
 bool is_full(const fs::path& folder) {
     std::error_code error;
@@ -176,6 +178,7 @@ int supervise(const fs::path& queue_folder) {
     if (outcome == LockOutcome::unsupported) write_file_atomic(queue.name_file(), ProcessIdentity::own().to_json().dump() + "\n");
     ::signal(SIGHUP, SIG_IGN);
     install_stop_handlers();
+    set_store_wait(store_wait);
     Supervisor(queue).work();
     write_file_atomic(queue.folder / "ended", utc_now() + "\n");
     return 0;

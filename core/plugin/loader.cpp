@@ -30,6 +30,9 @@ std::string abi_difference(std::uint32_t abi) {
 std::string load_one(const Manifest& manifest, Registry& registry) {
     if (auto difference = abi_difference(manifest.abi); !difference.empty()) return difference;
     if (auto difference = fingerprint_difference(manifest.fingerprint, build_fingerprint()); !difference.empty()) return difference;
+    std::error_code none;
+    if (const fs::file_status there = fs::status(manifest.library(), none); fs::exists(there) && !fs::is_regular_file(there))
+        return "it is not a file that can be read";  // a pipe would be waited for without end
     void* library = ::dlopen(manifest.library().c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library) return ::dlerror();
     using Entry = const faceter_plugin* (*)();

@@ -4,6 +4,7 @@
 
 #include "common/command.h"
 #include "common/error.h"
+#include "record/final_model.h"
 #include "record/leftovers.h"
 #include "record/run_lock.h"
 #include "record/state.h"
@@ -56,11 +57,23 @@ class ProjectSearch {
         if (has_dead_lock(run))
             found_.push_back({fmt::format("{}: the lock of a process that is gone", (run.control() / "lock.held").string()),
                               "rm " + shell_word((run.control() / "lock.held").string()), [run] { remove_dead_lock(run); }});
+        if (state.phase == RunPhase::done) look_at_model(run, name);
         if (state.phase == RunPhase::dead)
             found_.push_back({fmt::format("{}: {}", name, state.cause), fmt::format("faceter resume {} {}", name, argument_), {}});
         if (state.phase == RunPhase::silent)
             found_.push_back(
                 {fmt::format("{}: {}", name, state.cause), fmt::format("faceter resume --take-over {} {}", name, argument_), {}});
+    }
+
+    /// Its scores are of what it wrote.
+    void look_at_model(const RunDirectory& run, const std::string& name) {
+        const std::vector<std::string> changes = changes_of_final_model(run, noted_final_model(run), ModelLook::thorough);
+        if (changes.empty()) return;
+        found_.push_back({fmt::format("{}: its model is not what the run wrote and its scores are of: {}{}", name,
+                                      (run.folder() / changes.front()).string(),
+                                      changes.size() == 1 ? "" : fmt::format(" (and {} more)", changes.size() - 1)),
+                          fmt::format("faceter rerun {} {}", name, argument_),
+                          {}});
     }
 
     /// A project whose store is missing is well: the next list makes it.

@@ -15,7 +15,10 @@
 namespace faceter {
 namespace {
 
-constexpr int busy_timeout_ms = 20'000;
+std::chrono::milliseconds& store_wait() {
+    static std::chrono::milliseconds wait = std::chrono::seconds(20);
+    return wait;
+}
 
 std::function<void()>& statement_hook() {
     static std::function<void()> hook;
@@ -45,6 +48,8 @@ void distrust(sqlite3* handle) {
 
 }  // namespace
 
+void set_store_wait(std::chrono::milliseconds wait) { store_wait() = wait; }
+
 std::string why_closed(const fs::path& file) {
     std::error_code ignored;
     const fs::file_status status = fs::status(file, ignored);
@@ -64,7 +69,7 @@ Database::Database(const fs::path& file) : file_(file) {
         sqlite3_close(handle_);
         throw Unwritable(fmt::format("{}: cannot open the store: {}", file.string(), why));
     }
-    sqlite3_busy_timeout(handle_, busy_timeout_ms);
+    sqlite3_busy_timeout(handle_, static_cast<int>(store_wait().count()));
     distrust(handle_);
     try {
         turn_to_wal();
@@ -77,11 +82,15 @@ Database::Database(const fs::path& file) : file_(file) {
     }
 }
 
-/// Of processes that make a new file at the same time SQLite turns all but one away at once: each holds what another needs, so it does not
-/// wait.
+/// What holds something stays in the mode that it has: it may be another program's (Store looks, and sees to a store's). Of processes that
+/// make a new file at the same time SQLite turns all but one away at once: each holds what another needs, so it does not wait.
 void Database::turn_to_wal() {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(busy_timeout_ms);
-    while (sqlite3_exec(handle_, "PRAGMA journal_mode = WAL", nullptr, nullptr, nullptr) != SQLITE_OK) {
+    const auto deadline = std::chrono::steady_clock::now() + store_wait();
+    bool is_new = true;
+    const auto holds_something = [](void* is_new, int, char**, char**) { return *static_cast<bool*>(is_new) = false, 0; };
+    const auto look = [&] { return sqlite3_exec(handle_, "SELECT 1 FROM sqlite_master LIMIT 1", holds_something, &is_new, nullptr); };
+    const auto turn = [&] { return sqlite3_exec(handle_, "PRAGMA journal_mode = WAL", nullptr, nullptr, nullptr); };
+    while (look() != SQLITE_OK || (is_new && turn() != SQLITE_OK)) {
         if (sqlite3_errcode(handle_) != SQLITE_BUSY || std::chrono::steady_clock::now() > deadline) fail("use the store");
         std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
@@ -107,7 +116,7 @@ void Database::fail(std::string_view doing) const {
     if (const int kind = sqlite3_errcode(handle_); kind == SQLITE_BUSY || kind == SQLITE_LOCKED)
         throw BusyStore(fmt::format(
             "{}: another program holds the store (a database browser, a backup?), and let nobody in for {} s; close it and try again",
-            file_.string(), busy_timeout_ms / 1000));
+            file_.string(), std::chrono::duration<double>(store_wait()).count()));
     throw Error(ExitCode::failed, what);
 }
 

@@ -91,6 +91,7 @@ Store::Store(const fs::path& project) : project_(absolute_path(project)) {
     try {
         database_ = std::make_unique<Database>(location(project));
         migrate();
+        database_->execute("PRAGMA journal_mode = WAL");  // ours, and some program of its user's may have turned it to another mode
     } catch (const Unwritable&) {
         database_ = std::make_unique<Database>("");
         migrate();

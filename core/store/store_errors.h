@@ -1,4 +1,6 @@
 #pragma once
+#include <chrono>
+
 #include "common/error.h"
 #include "common/file.h"
 
@@ -22,6 +24,9 @@ class BusyStore : public Error {
   public:
     explicit BusyStore(const std::string& message) : Error(ExitCode::failed, message) {}
 };
+
+/// How long this process waits for one who holds a store before it is a BusyStore: 20 s where nothing else is said.
+void set_store_wait(std::chrono::milliseconds wait);
 
 /// What keeps a store that is there from being opened; empty where nothing is known.
 std::string why_closed(const fs::path& file);

@@ -197,10 +197,19 @@ class Ingest {
             const std::string name = text_or_empty(parse_untrusted_json(scored.text(0)), "name");
             std::error_code error;
             const fs::path file = run_.results() / (safe_file_name(name) + ".json");
-            if (!name.empty() && !fs::exists(file, error) && !error) missing.insert(file.string());
+            if (name.empty()) continue;
+            if (!fs::exists(file, error) && !error)
+                missing.insert(file.string() + ": is missing");
+            else if (warnings_.empty() && !has_score(name) && !has_score(safe_file_name(name)))
+                missing.insert(file.string() + ": has no score");
         }
         for (const std::string& file : missing)
-            warnings_.push_back(fmt::format("{}: is missing: the run's journal says that it was scored, and its score is left out", file));
+            warnings_.push_back(fmt::format("{}: the run's journal says that it was scored, and its score is left out", file));
+    }
+
+    bool has_score(const std::string& name) {
+        Statement stored(database_, "SELECT 1 FROM results WHERE run = ? AND name = ?");
+        return stored.bind(id_, name).next();
     }
 
     void sign() {
@@ -322,6 +331,9 @@ class Ingest {
             Statement(database_, fmt::format("DELETE FROM {} WHERE run = ?", table)).bind(id_).run();
         Statement(database_, "DELETE FROM documents WHERE run = ? AND kind = 'analysis'").bind(id_).run();
         for (const auto& [name, json] : all_of(run_.results())) {
+            if (!json.is_object() || (json.contains("score") && !json["score"].is_number() && !json["score"].is_null()))
+                warnings_.push_back(fmt::format("{}: {}: is no result: a JSON object is expected, its score a number; it is left out", id_,
+                                                (run_.results() / (name + ".json")).string()));
             if (!json.is_object()) continue;
             if (name == "_model")
                 cost(json);

@@ -1,3 +1,5 @@
+#include <sqlite3.h>
+
 #include <array>
 
 #include "common/error.h"
@@ -74,13 +76,21 @@ void derive_version_2(Database& database) {
 /// Ours have it from their first version on.
 bool has_runs(Database& database) { return database.scalar("SELECT count(*) FROM sqlite_master WHERE name = 'runs'") > 0; }
 
+/// What another program left to be taken into its file stays beside it, as it is.
+void leave_as_it_is(Database& database) {
+    std::error_code none;
+    const std::uintmax_t left = fs::file_size(database.file().string() + "-wal", none);
+    if (!none && left > 0) sqlite3_db_config(database.handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+}
+
 /// Ours are made with their version in one transaction: what has tables without ours is another program's, and they stay as they are.
 void refuse_foreign(Database& database) {
     Statement table(database, "SELECT name FROM sqlite_master WHERE name NOT LIKE 'sqlite#_%' ESCAPE '#' ORDER BY name LIMIT 1");
-    if (table.next())
-        throw Error(ExitCode::failed,
-                    fmt::format("{}: is a database of another program (it has a table {}), where the store should lie; move it away",
-                                database.file().string(), faceter::quoted(table.text(0))));
+    if (!table.next()) return;
+    leave_as_it_is(database);
+    throw Error(ExitCode::failed,
+                fmt::format("{}: is a database of another program (it has a table {}), where the store should lie; move it away",
+                            database.file().string(), faceter::quoted(table.text(0))));
 }
 
 }  // namespace
@@ -96,7 +106,7 @@ void Store::migrate() {
                 "faceter ingest",
                 database_->file().string(), version, newest);
         if (version < 0) throw data_error("{}: no store of Faceter; move it away, or faceter ingest --rebuild", database_->file().string());
-        if (!has_runs(*database_)) refuse_foreign(*database_);
+        if (version == 0 || !has_runs(*database_)) refuse_foreign(*database_);
         for (std::int64_t step = version; step < newest; ++step) {
             database_->execute(migrations[static_cast<std::size_t>(step)]);
             if (step + 1 == 2 && version > 0) derive_version_2(*database_);

@@ -94,7 +94,11 @@ class BatchOrder final : public Curriculum {
     void restore(const Json& state) override {
         begin_epoch(json_at<std::uint64_t>(state, "epoch", "curriculum"));
         position_ = json_at<std::size_t>(state, "batch", "curriculum");
-        if (position_ > turns_.size()) throw data_error("the checkpoint's curriculum is at batch {} of {}", position_, turns_.size());
+        if (position_ > turns_.size())
+            throw data_error(
+                "the checkpoint's curriculum is at batch {} of an epoch that has {} now: the training data is not what the run began with; "
+                "put it back as it was, or begin anew with what is there now (faceter rerun)",
+                position_, turns_.size());
     }
 
   private:

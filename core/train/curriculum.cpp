@@ -12,6 +12,9 @@
 namespace faceter {
 namespace {
 
+constexpr const char* other_data =
+    "the training data is not what the run began with; put it back as it was, or begin anew with what is there now (faceter rerun)";
+
 /// An index drawn with probabilities proportional to `weights`.
 std::size_t draw_by_weight(const std::vector<double>& weights, RandomStream& random) {
     double total = 0;
@@ -69,13 +72,13 @@ class TaskAware final : public Curriculum {
         tasks_random_.seek(json_at<std::uint64_t>(state, "tasks", "curriculum"));
         sets_random_.seek(json_at<std::uint64_t>(state, "sets", "curriculum"));
         const Json& pools = state.at("pools");
-        std::size_t i = 0;
+        std::size_t count = 0, i = 0;
+        for (const Entry& entry : tasks_) count += entry.pools.size();
+        if (pools.size() != count)  // each would go on at the place of another
+            throw data_error("the checkpoint's curriculum draws from {} pools of examples, and there are {} now: {}", pools.size(), count,
+                             other_data);
         for (Entry& entry : tasks_)
-            for (ExamplePool& pool : entry.pools) {
-                if (i >= pools.size())
-                    throw data_error("the checkpoint's curriculum has {} pools of examples, the experiment more", pools.size());
-                pool.restore(pools[i++]);
-            }
+            for (ExamplePool& pool : entry.pools) pool.restore(pools[i++]);
     }
 
   private:
@@ -184,6 +187,9 @@ std::vector<ExampleReference> ExamplePool::draw(std::int64_t count) {
 void ExamplePool::restore(const Json& state) {
     epoch_ = json_at<std::uint64_t>(state, "epoch", "curriculum");
     position_ = json_at<std::uint64_t>(state, "position", "curriculum");
+    if (position_ > examples_.size())
+        throw data_error("the checkpoint's curriculum is at example {} of '{}', which has {} now: {}", position_, name_, examples_.size(),
+                         other_data);
     shuffle();
 }
 

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "cli/program.h"
+#include "record/final_model.h"
 #include "record/state.h"
 #include "store/store.h"
 #include "support/sample_runs.h"
@@ -159,6 +160,41 @@ class TestDoctor : public QObject {
         ::waitpid(child, nullptr, 0);
         is_only_said("gone", "faceter resume EM-1 --project ");
         QCOMPARE(read_state(run).phase, RunPhase::dead);
+    }
+    void a_final_model_that_is_another_now_is_only_said() {
+        const RunDirectory run = sample_run(in("p"));
+        write_setup("");
+        const fs::path model = run.folder() / "model", weights = model / "model.safetensors", router = model / "router.json";
+        make_directories(model / "1_Pooling");
+        for (const char* file : {"model.safetensors", "1_Pooling/config.json", "router.json", "library-1.safetensors"})
+            overwrite(model / file, "as it was");
+        {
+            JournalWriter journal(run, run.begin_attempt(), {"", 0, Json::object(), 0});
+            journal.event("final_model", final_model_files(model));
+            journal.event("finished");
+        }
+        const auto shown = [&] { return faceter::testing::faceter({"show", run.info().id, "--project", in("p").string()}).err; };
+        const auto put = [](const fs::path& file, const char* content) {
+            overwrite(file, content);
+            fs::last_write_time(file, fs::file_time_type::clock::now() + std::chrono::minutes(1));
+        };
+        QVERIFY(about(call({"--json"}), "its model").is_null());
+        QVERIFY2(shown().find("model/") == std::string::npos, shown().c_str());
+        put(weights, "as it is.");
+        is_only_said("its model is not what the run wrote", "faceter rerun ");
+        HAS(about(call({"--json"}), "its model")["what"].get<std::string>(), weights.string() + ": its SHA-256 is another");
+        HAS(shown(), weights.string() + ": its SHA-256 is another");
+        fs::remove(weights);
+        HAS(shown(), weights.string() + ": is gone");
+        put(weights, "as it was");
+        QVERIFY2(shown().find("model/") == std::string::npos, shown().c_str());
+        put(router, "with an expert more");  // as by faceter router
+        fs::remove(model / "library-1.safetensors");
+        QVERIFY(about(call({"--json"}), "its model").is_null());
+        put(weights, "short");
+        HAS(shown(), weights.string() + ": has 5 bytes, and had 9");
+        fs::remove_all(model);  // to save its room
+        QVERIFY2(shown().find("model/") == std::string::npos, shown().c_str());
     }
     void a_folder_that_is_no_run_is_only_said() {
         write_setup("");

@@ -57,6 +57,20 @@ class TestHostile : public QObject {
         HAS(faceter::testing::faceter({"list", "--project", in("project"), "--where", std::string(9'000, '(') + "x = 1"}).err,
             "nested more than");
     }
+    void a_store_that_somebody_holds_keeps_no_queue_waiting() {
+        const RunDirectory run = sample_run(in("held"));
+        { const Store made(in("held")); }
+        Database other(Store::location(in("held")));
+        other.execute("PRAGMA locking_mode = EXCLUSIVE");
+        other.execute("BEGIN EXCLUSIVE");
+        make_directories(in("held/queue/q-1/done"));
+        write_file_atomic(in("held/queue/q-1/queue.json"), Json{{"runs", {run.folder().string()}}, {"worker", "/bin/false"}}.dump());
+        const Outcome outcome = faceter::testing::faceter({"supervise", in("held/queue/q-1")});
+        QCOMPARE(outcome.code, 0);
+        HAS(outcome.err, "another program holds the store");
+        HAS(outcome.err, "for 0.5 s");
+        QCOMPARE(read_file(in("held/queue/q-1/done/" + run.info().id)), std::string("1\n"));
+    }
     void escapes_in_a_run() {
         const TemporaryDirectory project;
         const RunDirectory run = sample_run(project.path());

@@ -108,6 +108,14 @@ class TestExperiment : public QObject {
         for (const ResolvedRun& run : runs) QVERIFY(!run.settings.contains("sweep"));
         EXPECT_ERROR(runs_of("training.learning_rate: [1.0e-5, 2.0e-5], variants.Mix.experts: [4, 2]"), "chosen is 3, more than");
     }
+    void too_many_runs_are_refused_before_any_is_made() {
+        std::string rates, epochs = "3, 3";  // which the second point would be refused for
+        for (int i = 1; i <= 100; ++i) rates += fmt::format("{}{}.0e-6", i == 1 ? "" : ", ", i);
+        for (int i = 4; i <= 60; ++i) epochs += fmt::format(", {}", i);
+        const std::string sweep = "sweep: {training.learning_rate: [" + rates + "], training.epochs: [" + epochs + "]}\n";
+        EXPECT_ERROR(parse_sample(with(sample, "evaluation:\n", "evaluation:\n  baseline: false\n") + sweep),
+                     "/base/quick.yaml: makes more than 10000 runs");
+    }
     void a_sweep_over_curricula_takes_each_whole_and_names_it() {
         const auto runs = parse_sample(sample +
                                        "sweep: {curriculum: [{method: task_aware, size_exponent: 0.5}, {method: shuffled}, {method: "

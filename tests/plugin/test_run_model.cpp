@@ -1,9 +1,12 @@
 #include "plugin/run_model.h"
 
 #include <ATen/ATen.h>
+#include <sys/stat.h>
 
 #include "eval/embedder.h"
 #include "model/ops.h"
+#include "plugin/abi.h"
+#include "plugin/loader.h"
 #include "plugin/model_writer.h"
 #include "plugin/teacher.h"
 #include "support/sample_runs.h"
@@ -72,6 +75,19 @@ class TestRunModel : public QObject {
         const ModelFolder written = ModelFolder::open(folder.path());
         for (const char* name : {"default", "query", "document"}) QCOMPARE(written.prompt(name), std::string("news search: "));
         QCOMPARE(written.default_prompt, std::string("default"));
+    }
+    void a_pipe_in_the_place_of_a_plugins_library_is_left_out() {
+        const TemporaryDirectory folder;
+        Manifest manifest;
+        manifest.id = "piped";
+        manifest.abi = plugin_abi;
+        manifest.fingerprint = build_fingerprint();
+        manifest.file = folder.path() / "piped.json";
+        QCOMPARE(::mkfifo(manifest.library().c_str(), 0600), 0);
+        Registry registry;
+        const std::vector<RejectedPlugin> rejected = load_plugins({manifest}, registry);
+        QCOMPARE(rejected.size(), std::size_t{1});
+        QCOMPARE(rejected[0].reason, std::string("it is not a file that can be read"));
     }
     void a_folder_that_is_given_as_a_project_and_is_none_is_named() {
         const TemporaryDirectory folder;

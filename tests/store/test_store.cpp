@@ -364,6 +364,51 @@ class TestStore : public QObject {
         remove_store(project.path());
         QCOMPARE(reference_dump(project.path()), expected);
     }
+    void a_database_of_another_program_stays_byte_for_byte_as_it_was() {
+        for (const std::string mode : {"DELETE", "WAL", "left"}) {
+            const TemporaryDirectory project;
+            fill(project.path());
+            const fs::path file = Store::location(project.path()), left = file.string() + "-wal";
+            {
+                Database its(file);
+                its.execute("CREATE TABLE runs (name); CREATE TABLE birds (name)");
+                if (mode == "left")  // by a program that was killed
+                    sqlite3_db_config(its.handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+                else
+                    its.execute("PRAGMA journal_mode = " + mode);
+                its.execute("INSERT INTO birds VALUES ('heron')");
+            }
+            const std::string before = read_file(file);
+            QCOMPARE(fs::exists(left), mode == "left");
+            const std::string beside = mode == "left" ? read_file(left) : std::string();
+            EXPECT_ERROR(Store(project.path()), "is a database of another program");
+            EXPECT_ERROR(Store::rebuild(project.path()), "is a database of another program");
+            QVERIFY(read_file(file) == before);
+            QCOMPARE(fs::exists(left), mode == "left");
+            QVERIFY(mode != "left" || read_file(left) == beside);
+        }
+    }
+    void a_store_that_was_turned_to_another_mode_is_turned_back() {
+        const TemporaryDirectory project;
+        fill(project.path());
+        const std::string expected = reference_dump(project.path());
+        { Database(Store::location(project.path())).execute("PRAGMA journal_mode = DELETE"); }
+        QCOMPARE(reference_dump(project.path()), expected);
+        Database turned(Store::location(project.path()));
+        Statement mode(turned, "PRAGMA journal_mode");
+        QVERIFY(mode.next());
+        QCOMPARE(mode.text(0), std::string("wal"));
+    }
+    void who_waits_for_a_held_store_says_how_long() {
+        const TemporaryDirectory project;
+        { const Store made(project.path()); }
+        Database other(Store::location(project.path()));
+        other.execute("PRAGMA locking_mode = EXCLUSIVE");
+        other.execute("BEGIN EXCLUSIVE");
+        set_store_wait(std::chrono::milliseconds(10));
+        EXPECT_ERROR(Store(project.path()), "another program holds the store", "for 0.01 s");
+        set_store_wait(std::chrono::seconds(20));
+    }
     void nothing_of_a_foreign_store_is_run() {
         const char* const endless = "WITH RECURSIVE c(x, y) AS (SELECT 1, 2 UNION ALL SELECT x + 1, y FROM c) SELECT x, y FROM c";
         const TemporaryDirectory project;
@@ -454,7 +499,10 @@ class TestStore : public QObject {
         run.write_result("b", Json::array());
         run.write_result("_model", {{"total_parameters", "many"}});
         Store store(project.path());
-        QVERIFY(store.ingest_all().empty());
+        const std::vector<std::string> said = store.ingest_all();  // else a run would leave the comparisons without a word
+        QCOMPARE(said.size(), std::size_t{2});
+        for (const std::size_t i : {std::size_t{0}, std::size_t{1}})
+            QVERIFY2(said[i].find(i == 0 ? "a.json: is no result" : "b.json: is no result") != std::string::npos, said[i].c_str());
         const auto results = store.results(run.info().id, true);
         QCOMPARE(results.size(), std::size_t{1});
         QCOMPARE(results[0].name, std::string("a"));

@@ -237,6 +237,30 @@ class TestStoreLists : public QObject {
         QVERIFY(stamps_of(AT_FDCWD, run.folder().string(), 1).settled);
         QVERIFY(!stamps_of(AT_FDCWD, run.folder().string(), 1, now_ns() - 2 * hour_ns).settled);
     }
+    void a_score_that_is_rewritten_in_its_place_is_read_anew() {
+        const TemporaryDirectory project;
+        const RunDirectory run = sample_run(project.path(), 0);
+        write_attempt(run, 1, 5, "finished");
+        write_results(run, 1);
+        settle(run);
+        Store store(project.path()), other(project.path());
+        store.ingest_all();
+        const auto before = fs::last_write_time(run.results());
+        const auto score = [&](Store& one) { return one.results(run.info().id).at(0).score; };
+        const double was = score(store);
+        Json result = read_json(run.results() / "set0.json");
+        result["score"] = was == 12.5 ? 13.5 : 12.5;
+        overwrite(run.results() / "set0.json", result.dump());  // as by cp, or an editor
+        QVERIFY(fs::last_write_time(run.results()) == before);
+        store.ingest_all();
+        QCOMPARE(score(store), result["score"].get<double>());
+        settle(run);
+        store.ingest_all();
+        result["score"] = was;
+        overwrite(run.results() / "set0.json", result.dump());
+        other.ingest(run);  // a command that names the run
+        QCOMPARE(score(other), was);
+    }
     /// Who looked first was warned, and all others were shown less without a word. A program that looks often is told once.
     void what_cannot_be_read_is_told_to_each_who_looks() {
         const TemporaryDirectory project;
@@ -303,6 +327,10 @@ class TestStoreLists : public QObject {
             QCOMPARE(warnings.size(), std::size_t{1});
             QVERIFY2(warnings.front().find("set1.json: is missing") != std::string::npos, warnings.front().c_str());
         }
+        overwrite(run.results() / "set1.json", R"({"name":"set1"})");
+        const std::vector<std::string> warnings = Store(project.path()).ingest_all();
+        QCOMPARE(warnings.size(), std::size_t{1});
+        QVERIFY2(warnings.front().find("set1.json: has no score") != std::string::npos, warnings.front().c_str());
     }
     /// From a cluster, or out of a copy: after the run had ended, and its store was up to date.
     void scores_that_arrive_late_are_taken_in() {

@@ -171,6 +171,30 @@ class TestCurriculum : public QObject {
         }
     }
 
+    /// Where the data shrank since the checkpoint: the next epoch would begin unasked, or a pool go on at the place of another.
+    void a_place_behind_the_end_of_its_data_is_refused() {
+        take_sets_of({60});
+        context_.batch_size = 10;
+        for (const auto make : {make_task_aware_curriculum, make_static_curriculum, make_shuffled_curriculum}) {
+            const auto before = make(context_);
+            for (int i = 0; i < 5; ++i) before->next();
+            const Json state = before->state();
+            const auto resumed = [&](std::size_t size) {
+                take_sets_of({size});
+                make(context_)->restore(state);
+            };
+            resumed(50);  // at its end
+            EXPECT_ERROR(resumed(20), "the checkpoint's curriculum is at", "the training data is not what the run began with",
+                         "faceter rerun");
+            take_sets_of({60});
+        }
+    }
+    void pools_of_examples_that_are_no_more_are_refused() {
+        const auto before = make_task_aware_curriculum(context_);
+        take_sets_of({100});
+        EXPECT_ERROR(make_task_aware_curriculum(context_)->restore(before->state()), "and there are 1 now",
+                     "the training data is not what the run began with");
+    }
     void plain_orders_have_homogeneous_batches_at_the_tasks_temperatures() {
         for (const auto make : plain_orders) {
             const auto curriculum = make(context_);

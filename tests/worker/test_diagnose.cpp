@@ -141,6 +141,28 @@ class TestDiagnose : public QObject {
         const Json diagnosis = Json::parse(DiagnosedRuns::output_of({"diagnose", run->folder().string(), "--json", "--threads", "1"}));
         QVERIFY2(said_of_start(diagnosis) == 1, said(diagnosis));
     }
+    void without_its_start_model_the_rest_is_said_all_the_same() {
+        NEED_SHARED();
+        diagnosis_of({.name = "lone", .steps = 4});
+        fs::path run;
+        for (const std::string& id : Project(runs_.folder(), false).run_ids())
+            if (id.starts_with("lone-v")) run = runs_.folder() / "runs" / id;
+        QVERIFY(!run.empty());
+        const std::string model = (shared_folder() / "fixtures/bert").string(), gone = (runs_.folder() / "gone").string();
+        std::string record = read_file(run / "run.json");
+        for (std::size_t at = 0; (at = record.find(model, at)) != std::string::npos; at += gone.size())
+            record.replace(at, model.size(), gone);
+        write_file_atomic(run / "run.json", record);
+        const Json diagnosis = Json::parse(DiagnosedRuns::output_of({"diagnose", run.string(), "--json", "--threads", "1"}));
+        std::set<std::string> checks;
+        std::string why;
+        for (const Json& finding : diagnosis.at("findings")) {
+            checks.insert(finding.at("check"));
+            if (finding.at("check") == "model" && finding.at("subject") == "start model") why = finding.at("says");
+        }
+        QVERIFY2(why.find(gone + "' was not found") != std::string::npos, said(diagnosis));
+        for (const char* check : {"gain", "leak", "loss_curve", "negatives"}) QVERIFY2(checks.contains(check), check);
+    }
     void what_a_person_reads_fits_the_terminal() {
         NEED_SHARED();
         const Json diagnosis = diagnosis_of({.name = "wide", .temperature = 10});

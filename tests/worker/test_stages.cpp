@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <set>
 
 #include "common/file.h"
+#include "common/hash.h"
 #include "data/child_process.h"
 #include "data/sources.h"
 #include "experiment/catalogue.h"
@@ -166,6 +168,7 @@ class TestStages : public QObject {
         std::ifstream in(done.folder() / "data" / file);
         for (std::string line; std::getline(in, line);) {
             const Json numbers = Json::parse(line);
+            if (numbers.is_object()) continue;  // the head
             const Example& example = pairs.examples.at(numbers[0]);
             lines.push_back({{"query", pairs.texts[example.anchor]}, {"document", pairs.texts[example.positive]}});
             for (std::size_t n = 1; n < numbers.size(); ++n)
@@ -204,6 +207,38 @@ class TestStages : public QObject {
         QVERIFY(!kept.empty() && kept.size() < 40);
         QCOMPARE(kept, by_command({"filter", "--top-k", "5"}));
         QCOMPARE(events(done, "stage_started")[1].fields.at("examples").get<std::size_t>(), kept.size());
+    }
+    void a_run_notes_the_files_of_the_model_that_it_wrote() {
+        NEED_SHARED();
+        const RunDirectory done = run("{method: dense}");
+        const auto noted = events(done, "final_model");
+        QCOMPARE(noted.size(), std::size_t{1});
+        std::map<std::string, std::string> hashes;
+        for (const Json& file : noted[0].fields.at("files")) hashes[file.at("path")] = file.at("sha256");
+        QCOMPARE(hashes.at("model.safetensors"), sha256_file(done.folder() / "model/model.safetensors"));
+        QVERIFY(hashes.contains("1_Pooling/config.json"));
+    }
+    void what_a_stage_chose_and_has_lost_lines_since_is_refused() {
+        NEED_SHARED();
+        const RunDirectory done =
+            run("{method: dense}", ", filter: {top_k: 5, teacher: " + (shared_folder() / "fixtures/bert").string() + "}");
+        const fs::path file = done.folder() / "data/stage-1-filter-1.jsonl";
+        const std::string whole = read_file(file);
+        const auto go_on = [&](const std::string& lines) {
+            write_file_atomic(file, lines);
+            fs::remove_all(done.folder() / "model");
+            return run_child({FACETER_BINARY_DIR "/bin/faceter-worker", "run", done.folder().string()}, std::chrono::seconds(200), 1 << 20);
+        };
+        for (const std::size_t cut : {whole.rfind('['), whole.find('[')}) {
+            const ChildResult refused = go_on(whole.substr(0, cut));
+            QCOMPARE(refused.exit_code, 4);
+            QVERIFY2(refused.last_lines.find(file.string() + ": is not what its stage wrote") != std::string::npos,
+                     refused.last_lines.c_str());
+        }
+        const std::string without_head = whole.substr(whole.find('\n') + 1);
+        QVERIFY(go_on(without_head + without_head.substr(0, without_head.find('\n') + 1)).exit_code == 4);
+        const ChildResult of_an_older_version = go_on(without_head);
+        QVERIFY2(of_an_older_version.exit_code == 0, of_an_older_version.last_lines.c_str());
     }
     void a_filter_judges_in_shards_of_equal_size() {
         NEED_SHARED();
