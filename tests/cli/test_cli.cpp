@@ -305,7 +305,7 @@ class TestCli : public QObject {
         }
     }
     void numbers_that_are_none_are_refused() {
-        for (const char* seeds : {"-1", "1.5", "99999999999999999999", "1,-2", "0x10", "nan"}) {
+        for (const char* seeds : {"-1", "1.5", "99999999999999999999", "1,-2", "0x10", "nan", "1,,2", "1,", ",", ""}) {
             const Outcome outcome = check(sample_experiment(), {"--seeds", seeds});
             QCOMPARE(outcome.code, 2);
             HAS(outcome.err, "is no whole number of at least 0");
@@ -325,6 +325,9 @@ class TestCli : public QObject {
     void numbers_out_of_their_range_are_refused_with_it() {
         write_file_atomic(in("t.txt"), "a text\n");
         const auto refused = [](std::vector<std::string> words, const std::string& option, const std::string& value,
+        const Outcome file = faceter::testing::faceter({"run", "--project", in("none"), "--seeds", "1,2", in("missing.yaml")});
+        HAS(file.err, "missing.yaml");
+        QCOMPARE(file.code, 3);  // the file, and no third seed
                                 const std::string& range) {
             words.insert(words.end(), {option, value});
             const Outcome outcome = faceter::testing::faceter(words);
