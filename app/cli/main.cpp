@@ -210,12 +210,17 @@ void print_table(const Table& table, const std::string& format, WideTable wide) 
 
 void add_format_option(CLI::App& command, std::string& format) {
     format = "text";
-    command.add_option("--format", format, "text, csv, tsv, md, latex or json")
-        ->check(CLI::IsMember({"text", "csv", "tsv", "md", "latex", "json"}))
+    CLI::Option* named = command.add_option("--format", format, "text, csv, tsv, md, latex or json");
+    named->check(CLI::IsMember({"text", "csv", "tsv", "md", "latex", "json"}))
         ->type_name("NAME")
         ->capture_default_str();
     command.add_flag_callback(
-        "--json", [&format] { format = "json"; }, "the same as --format json");
+        "--json",
+        [&format, named] {
+            if (named->count() > 0 && format != "json") throw CLI::ExcludesError("--json", "--format " + format);
+            format = "json";
+        },
+        "the same as --format json");
 }
 
 void add_where_option(CLI::App& command, std::string& where) {

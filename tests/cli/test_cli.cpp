@@ -304,6 +304,19 @@ class TestCli : public QObject {
             QCOMPARE(code("list --project /no/such"), 4);
         }
     }
+    void two_forms_of_one_table_are_refused() {
+        for (const std::vector<std::string>& command : {std::vector<std::string>{"list"}, {"compare"}, {"diff", "a", "b"}})
+            for (const bool json_first : {true, false}) {
+                std::vector<std::string> words = command;
+                if (json_first) words.push_back("--json");
+                words.insert(words.end(), {"--format", "csv"});
+                if (!json_first) words.push_back("--json");
+                const Outcome outcome = faceter::testing::faceter(words);
+                QCOMPARE(outcome.code, 2);
+                HAS(outcome.err, "--json excludes --format csv");
+            }
+        HAS(faceter::testing::faceter({"list", "--json", "--format", "json", "--project", in("none")}).err, in("none"));
+    }
     void numbers_that_are_none_are_refused() {
         for (const char* seeds : {"-1", "1.5", "99999999999999999999", "1,-2", "0x10", "nan", "1,,2", "1,", ",", ""}) {
             const Outcome outcome = check(sample_experiment(), {"--seeds", seeds});
@@ -312,6 +325,9 @@ class TestCli : public QObject {
         }
         const Outcome plain = check(sample_experiment(), {"--seeds", "010", "--json"});
         QCOMPARE(json_of(plain)["runs"][1]["seed"].get<int>(), 10);
+        const Outcome file = faceter::testing::faceter({"run", "--project", in("none"), "--seeds", "1,2", in("missing.yaml")});
+        HAS(file.err, "missing.yaml");
+        QCOMPARE(file.code, 3);  // the file, and no third seed
         const Outcome twice = check(sample_experiment(), {"--seeds", "3,3"});
         QCOMPARE(twice.code, 3);
         HAS(twice.err, "seed 3 stands twice");
@@ -325,9 +341,6 @@ class TestCli : public QObject {
     void numbers_out_of_their_range_are_refused_with_it() {
         write_file_atomic(in("t.txt"), "a text\n");
         const auto refused = [](std::vector<std::string> words, const std::string& option, const std::string& value,
-        const Outcome file = faceter::testing::faceter({"run", "--project", in("none"), "--seeds", "1,2", in("missing.yaml")});
-        HAS(file.err, "missing.yaml");
-        QCOMPARE(file.code, 3);  // the file, and no third seed
                                 const std::string& range) {
             words.insert(words.end(), {option, value});
             const Outcome outcome = faceter::testing::faceter(words);
