@@ -260,7 +260,7 @@ int check_experiment(const Cli& cli, const RunOptions& options) {
         print_json(checked_json(experiment, runs, options.start.devices));
         return 0;
     }
-    say(stdout, "{}: {} makes {} run{}\n\n", options.file, experiment.name(), runs.size(), runs.size() == 1 ? "" : "s");
+    say(stdout, "{}: {} makes {}\n\n", options.file, experiment.name(), counted_runs(runs.size()));
     print_runs(runs);
     print_negatives(runs, options.start.devices);
     print_noise(runs);
@@ -403,7 +403,7 @@ int start_runs(const Project& project, const std::vector<RunDirectory>& runs, co
         say(stderr, "started; see: faceter list --project {}\n", typed(project.folder().string()));
         return 0;
     }
-    say(stderr, "{} run{} in {}\n", runs.size(), runs.size() == 1 ? "" : "s", project.runs_folder().string());
+    say(stderr, "{} in {}\n", counted_runs(runs.size()), project.runs_folder().string());
     const int code = follow_queue(queue);
     for (const std::string& warning : Store(project.folder()).ingest_all()) say(stderr, "warning: {}\n", warning);
     std::vector<std::string> ids;
