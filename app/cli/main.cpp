@@ -157,7 +157,9 @@ Project open_project(const std::string& project) {
 }
 
 void add_plugin_option(Cli& cli, CLI::App& command) {
-    command.add_option("--plugin-dir", cli.plugin_folders, "a further folder with plugins; may be given several times")->type_name("DIR");
+    command.add_option("--plugin-dir", cli.plugin_folders, "a further folder with plugins; may be given several times")
+        ->type_name("DIR")
+        ->allow_extra_args(false);  // the words behind it are the command's
 }
 
 Catalogue load_catalogue(const Cli& cli) {

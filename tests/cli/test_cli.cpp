@@ -200,6 +200,14 @@ class TestCli : public QObject {
         const std::vector<std::string> arguments = {"stats", "welch", "--a", in("one.txt"), "--b", in("two.txt"), "--json"};
         QCOMPARE(faceter::testing::faceter(arguments, {"LC_ALL=de_DE.UTF-8"}).out, faceter::testing::faceter(arguments, {"LC_ALL=C"}).out);
     }
+    /// 'faceter bundle --plugin-dir D EM-1' packed all runs.
+    void the_word_behind_a_plugin_folder_is_the_commands() {
+        const Outcome one = faceter::testing::faceter({"plugins", "--plugin-dir", in("plugins"), "demo"});
+        QCOMPARE(one.out, faceter::testing::faceter({"plugins", "demo", "--plugin-dir", in("plugins")}).out);
+        HAS(one.out, "placement");
+        HAS(faceter::testing::faceter({"run", "--project", in("none"), "--plugin-dir", in("plugins"), in("missing.yaml")}).err,
+            "missing.yaml");
+    }
     void settings_of_a_plugin_are_wrapped_not_cut() {
         const Outcome narrow = faceter::testing::faceter({"plugins", "demo", "--plugin-dir", in("plugins")}, {"COLUMNS=80"});
         QCOMPARE(narrow.code, 0);
