@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "cli/program.h"
@@ -207,6 +209,18 @@ class TestCli : public QObject {
         HAS(one.out, "placement");
         HAS(faceter::testing::faceter({"run", "--project", in("none"), "--plugin-dir", in("plugins"), in("missing.yaml")}).err,
             "missing.yaml");
+    }
+    void the_query_of_a_table_is_what_asks_or_stands_beside_a_known_name() {
+        for (const std::string header : {"frage,antwort", "hinweis,answer"}) {  // texts of the first column are longer
+            const char* end = header.starts_with("frage") ? "?" : ".";
+            std::string table = header + "\n";
+            for (int i = 0; i < 60; ++i) table += fmt::format("how is it that thing {0} stands still{1},press knob {0}\n", i, end);
+            write_file_atomic(in("half.csv"), table);
+            const std::string file = in(header.substr(0, 5) + ".yaml");
+            const Outcome outcome = faceter::testing::faceter({"init", in("half.csv"), "--output", file, "--yes"});
+            QVERIFY2(outcome.code == 0, outcome.err.c_str());
+            HAS(outcome.err, "columns: query=" + header.substr(0, header.find(',')) + ", document=a");
+        }
     }
     void settings_of_a_plugin_are_wrapped_not_cut() {
         const Outcome narrow = faceter::testing::faceter({"plugins", "demo", "--plugin-dir", in("plugins")}, {"COLUMNS=80"});
