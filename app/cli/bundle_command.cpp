@@ -65,7 +65,7 @@ int bundle(const Cli& cli, BundleArguments arguments) {
         print_json({{"file", output.string()}, {"runs", runs.size()}, {"bytes", fs::file_size(output)}});
     else
         say(stdout, "{}\n", output.string());
-    say(stderr, "{} runs, {}; elsewhere: faceter open {} --project DIR\n", runs.size(), format_bytes(fs::file_size(output)),
+    say(stderr, "{}, {}; elsewhere: faceter open {} --project DIR\n", counted_runs(runs.size()), format_bytes(fs::file_size(output)),
         typed(output.filename().string()));
     return 0;
 }
@@ -100,7 +100,8 @@ int open(const OpenArguments& arguments) {
         return 0;
     }
     for (const std::string& id : opened.runs) say(stdout, "{}\n", project.find_run(id).info().shown_name());
-    if (!opened.known.empty()) say(stderr, "{} runs were here already\n", opened.known.size());
+    if (const std::size_t known = opened.known.size(); known > 0)
+        say(stderr, "{} {} here already\n", counted_runs(known), known == 1 ? "was" : "were");
     for (const std::string& id : opened.differing)
         say(stderr, "warning: {} was here with other results than the bundle's, and stays as it was\n",
             project.find_run(id).info().shown_name());

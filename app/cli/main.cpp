@@ -157,7 +157,9 @@ Project open_project(const std::string& project) {
 }
 
 void add_plugin_option(Cli& cli, CLI::App& command) {
-    command.add_option("--plugin-dir", cli.plugin_folders, "a further folder with plugins; may be given several times")->type_name("DIR");
+    command.add_option("--plugin-dir", cli.plugin_folders, "a further folder with plugins; may be given several times")
+        ->type_name("DIR")
+        ->allow_extra_args(false);  // the words behind it are the command's
 }
 
 Catalogue load_catalogue(const Cli& cli) {
@@ -210,12 +212,17 @@ void print_table(const Table& table, const std::string& format, WideTable wide) 
 
 void add_format_option(CLI::App& command, std::string& format) {
     format = "text";
-    command.add_option("--format", format, "text, csv, tsv, md, latex or json")
-        ->check(CLI::IsMember({"text", "csv", "tsv", "md", "latex", "json"}))
+    CLI::Option* named = command.add_option("--format", format, "text, csv, tsv, md, latex or json");
+    named->check(CLI::IsMember({"text", "csv", "tsv", "md", "latex", "json"}))
         ->type_name("NAME")
         ->capture_default_str();
     command.add_flag_callback(
-        "--json", [&format] { format = "json"; }, "the same as --format json");
+        "--json",
+        [&format, named] {
+            if (named->count() > 0 && format != "json") throw CLI::ExcludesError("--json", "--format " + format);
+            format = "json";
+        },
+        "the same as --format json");
 }
 
 void add_where_option(CLI::App& command, std::string& where) {

@@ -1,9 +1,12 @@
+#include <map>
 #include <memory>
 
+#include "checkpoint/model_folder.h"
 #include "cli/checks.h"
 #include "cli/commands.h"
 #include "cli/named_runs.h"
 #include "common/error.h"
+#include "common/printable.h"
 #include "record/merged_run.h"
 
 namespace faceter::cli {
@@ -17,6 +20,24 @@ struct MergeOptions {
     StartOptions start;
 };
 
+/// Instructions by task; a task without one is as one that is not there.
+std::map<std::string, std::string> instructions_of(const RunDirectory& run) {
+    std::map<std::string, std::string> prompts = ModelFolder::open(run.folder() / "model").prompts;
+    std::erase_if(prompts, [](const auto& prompt) { return prompt.second.empty(); });
+    return prompts;
+}
+
+/// The order of the parents says then what the new run is scored with.
+void note_other_instructions(const std::vector<RunDirectory>& parents) {
+    const RunDirectory& first = parents.front();
+    const std::string name = first.info().shown_name();
+    const auto own = instructions_of(first);
+    for (const RunDirectory& run : parents)
+        if (instructions_of(run) != own)
+            say(stderr, "warning: {} puts other instructions in front of its texts than {}, or none; the new run has those of {} alone\n",
+                run.info().shown_name(), name, name);
+}
+
 int merge(MergeOptions& options) {
     if (options.weight > 0 && options.request.how != "task_arithmetic")
         throw usage_error("--weight counts differences to the start model; it goes with --how task_arithmetic");
@@ -24,6 +45,7 @@ int merge(MergeOptions& options) {
     const Project project = open_project(options.project);
     options.request.parents = find_runs(project, options.runs);
     const RunInfo info = merged_run(options.request);
+    note_other_instructions(options.request.parents);
     const std::string text = read_file(options.request.parents.front().folder() / "experiment.yaml");
     return start_runs(project, {RunDirectory::create_imported(project.folder(), info, text)}, options.start);
 }

@@ -1,5 +1,7 @@
 #include "cli/named_runs.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace faceter::cli {
@@ -13,6 +15,8 @@ std::vector<RunDirectory> find_runs(const Project& project, const std::vector<st
     }
     return runs;
 }
+
+std::string counted_runs(std::size_t number) { return fmt::format("{} run{}", number, number == 1 ? "" : "s"); }
 
 Json runs_json(const std::vector<RunDirectory>& runs) {
     Json list = Json::array();

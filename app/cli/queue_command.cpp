@@ -1,5 +1,6 @@
 #include "cli/checks.h"
 #include "cli/commands.h"
+#include "cli/named_runs.h"
 #include "common/error.h"
 #include "common/printable.h"
 #include "launch/queue_order.h"
@@ -82,12 +83,16 @@ int pause(const QueueOptions& options, bool paused) {
 
 int move(const QueueOptions& options) {
     const Project project = open_project(options.project);
-    const RunInfo run = project.find_run(options.run).info();
-    const std::size_t place = move_in_queue(project, run.id, options.place - 1) + 1;
-    if (options.json)
-        print_json({{"id", run.id}, {"name", run.name}, {"place", place}});
-    else
-        say(stdout, "{} is number {} of those that wait\n", run.shown_name(), place);
+    const RunDirectory run = project.find_run(options.run);
+    const std::size_t place = move_in_queue(project, run.info().id, options.place - 1) + 1;
+    if (!options.json) {
+        say(stdout, "{} is number {} of those that wait\n", run.info().shown_name(), place);
+        return 0;
+    }
+    Json json = runs_json({run});  // as other commands that change a run
+    json["runs"][0]["place"] = place;
+    json.update({{"id", run.info().id}, {"name", run.info().name}, {"place", place}});  // as they stood before
+    print_json(json);
     return 0;
 }
 

@@ -39,7 +39,7 @@ int ingest(const RecordOptions& options) {
     if (options.json)
         print_json({{"store", store.file().string()}, {"runs", store.runs().size()}, {"warnings", warnings}});
     else
-        fmt::print("{}: {} runs\n", store.file().string(), store.runs().size());
+        fmt::print("{}: {}\n", store.file().string(), counted_runs(store.runs().size()));
     return 0;
 }
 
@@ -124,7 +124,7 @@ int show_trash(const RecordOptions& options) {
     const Project project = open_project(options.project);
     if (options.yes) {
         const auto removed = project.empty_trash(options.days * 24 * 3600);
-        say(stderr, "{} runs removed for good\n", removed);
+        say(stderr, "{} removed for good\n", counted_runs(removed));
         if (options.json) print_json({{"removed", removed}});
         return 0;
     }

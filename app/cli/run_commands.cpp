@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include <algorithm>
 #include <iostream>
 #include <map>
 
@@ -62,9 +63,27 @@ bool is_staged(const RunOptions& options) {
     if (options.staged.empty() == options.file.empty())
         throw usage_error("name an experiment file, or --staged DIR{}", options.file.empty() ? "" : ", not both");
     if (options.staged.empty()) return false;
-    if (!options.overrides.empty() || !options.seeds.empty() || options.smoke || !options.only.empty())
-        throw usage_error("what is staged is decided: give --set, --seeds and --smoke to faceter stage, and run it whole");
+    if (!options.overrides.empty() || !options.seeds.empty() || options.smoke)
+        throw usage_error("what is staged is decided: give --set, --seeds and --smoke to faceter stage");
     return true;
+}
+
+/// The staged folder, of its runs those that --only names.
+StagedExperiment open_chosen(const Catalogue& catalogue, const RunOptions& options, int processes) {
+    StagedExperiment staged = open_staged_here(options.staged, catalogue, processes);
+    const auto is_meant = [](const ResolvedRun& run, const std::string& name) {
+        return name == run.variant || name == name_of(run) || fmt::format("{}/seed={}", name, run.seed) == name_of(run);
+    };
+    std::vector<std::string> known;
+    for (const ResolvedRun& run : staged.runs) known.push_back(name_of(run));
+    for (const std::string& name : options.only)
+        if (std::none_of(staged.runs.begin(), staged.runs.end(), [&](const ResolvedRun& run) { return is_meant(run, name); }))
+            throw usage_error("{} has no run {}; its runs are {}", options.staged, faceter::quoted(name), join(known, ", "));
+    std::erase_if(staged.runs, [&](const ResolvedRun& run) {
+        const auto names_it = [&](const std::string& name) { return is_meant(run, name); };
+        return !options.only.empty() && std::none_of(options.only.begin(), options.only.end(), names_it);
+    });
+    return staged;
 }
 
 std::vector<RunDirectory> make_runs(const Project& project, const Experiment& experiment, const RunOptions& options) {
@@ -76,7 +95,7 @@ std::vector<RunDirectory> make_runs(const Project& project, const Experiment& ex
 }
 
 int run_staged(const Catalogue& catalogue, const RunOptions& options) {
-    const StagedExperiment staged = open_staged_here(options.staged, catalogue, options.start.devices);
+    const StagedExperiment staged = open_chosen(catalogue, options, options.start.devices);
     worker_program();
     const Project project(options.project, true);
     const Store store(project.folder());
@@ -112,7 +131,7 @@ int print_dry_run(const std::string& submission, bool json) {
 }
 
 int submit_staged_folder(const Catalogue& catalogue, const Profile& profile, const RunOptions& options) {
-    const StagedExperiment staged = open_staged_here(options.staged, catalogue, profile.processes());
+    const StagedExperiment staged = open_chosen(catalogue, options, profile.processes());
     if (options.dry_run && profile.kind != "ssh")
         return print_dry_run(describe_slurm_job(options.project, profile, staged.name, staged.runs.size()), options.start.json);
     const Project project(options.project, true);
@@ -241,7 +260,7 @@ int check_experiment(const Cli& cli, const RunOptions& options) {
         print_json(checked_json(experiment, runs, options.start.devices));
         return 0;
     }
-    say(stdout, "{}: {} makes {} run{}\n\n", options.file, experiment.name(), runs.size(), runs.size() == 1 ? "" : "s");
+    say(stdout, "{}: {} makes {}\n\n", options.file, experiment.name(), counted_runs(runs.size()));
     print_runs(runs);
     print_negatives(runs, options.start.devices);
     print_noise(runs);
@@ -384,7 +403,7 @@ int start_runs(const Project& project, const std::vector<RunDirectory>& runs, co
         say(stderr, "started; see: faceter list --project {}\n", typed(project.folder().string()));
         return 0;
     }
-    say(stderr, "{} run{} in {}\n", runs.size(), runs.size() == 1 ? "" : "s", project.runs_folder().string());
+    say(stderr, "{} in {}\n", counted_runs(runs.size()), project.runs_folder().string());
     const int code = follow_queue(queue);
     for (const std::string& warning : Store(project.folder()).ingest_all()) say(stderr, "warning: {}\n", warning);
     std::vector<std::string> ids;

@@ -150,6 +150,9 @@ function __faceter_names
     if set -l at (contains -i -- --project $words); and test $at -lt (count $words)
         set project --project (string replace -r '^~' $HOME -- $words[(math $at + 1)])
     end
+    if set -l joined (string match -- '--project=*' $words)
+        set project --project (string replace -r '^--project=' '' -- $joined[-1] | string replace -r '^~' $HOME)
+    end
     if set -l files (string match -- '*.yaml' $words)
         set experiment --experiment (string replace -r '^~' $HOME -- $files[-1])
     end
@@ -229,8 +232,9 @@ std::string zsh_completion(const Json& tree) {
 # made by `faceter reference zsh`
 _faceter_names() {{
     local -a project experiment names
-    local -i at=${{words[(I)--project]}} file=${{words[(I)*.yaml]}}
+    local -i at=${{words[(I)--project]}} joined=${{words[(I)--project=*]}} file=${{words[(I)*.yaml]}}
     if (( at )); then project=(--project ${{${{(Q)words[at+1]}}/#\~/$HOME}}); fi
+    if (( joined )); then project=(--project ${{${{(Q)words[joined]#--project=}}/#\~/$HOME}}); fi
     if (( file )); then experiment=(--experiment ${{${{(Q)words[file]}}/#\~/$HOME}}); fi
     names=(${{(f)"$(faceter names --of $1 $project $experiment 2>/dev/null)"}})
     compadd -a names || _files

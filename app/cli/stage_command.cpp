@@ -1,5 +1,6 @@
 #include "cli/checks.h"
 #include "cli/experiment_arguments.h"
+#include "cli/named_runs.h"
 #include "common/error.h"
 #include "common/printable.h"
 #include "common/progress.h"
@@ -65,8 +66,9 @@ int stage(const Cli& cli, const StageArguments& arguments) {
         return 0;
     }
     say(stdout, "{}\n", folder.string());
-    say(stderr, "{} runs, {} files, {}, {} token caches\nnext, on the node: faceter run --staged {} --project DIR\n",
-        experiment.runs().size(), report.num_files, format_bytes(report.bytes), report.num_token_caches, typed(folder.string()));
+    say(stderr, "{}, {} files, {}, {} token cache{}\nnext, on the node: faceter run --staged {} --project DIR\n",
+        counted_runs(experiment.runs().size()), report.num_files, format_bytes(report.bytes), report.num_token_caches,
+        report.num_token_caches == 1 ? "" : "s", typed(folder.string()));
     return 0;
 }
 

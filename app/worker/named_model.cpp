@@ -60,10 +60,17 @@ std::optional<ServedRoute> route_of_folder(const ModelFolder& folder, const std:
     return parse_route(name, tasks);
 }
 
+/// What is opened for one task: that task alone, but all of a model whose products are lowered, which is learned from texts of all its
+/// tasks. Queries and documents that are embedded each by itself, and those of `faceter serve`, have passed the same products then.
+std::optional<ServedRoute> opened_for(const ModelOptions& options, const std::optional<ServedRoute>& only) {
+    const bool learns = compute_from_name(options.compute) != Compute::float32 && choose_device(options.device).is_cpu();
+    return learns ? std::nullopt : only;
+}
+
 void open_run(const ModelOptions& options, bool with_route, OpenedModel& opened) {
     std::optional<ServedRoute> only;
     if (with_route && !options.task.empty()) only = parse_route(options.task, read_tasks(whole_settings(*opened.run).at("tasks")));
-    opened.model = open_run_model(*opened.run, only);
+    opened.model = open_run_model(*opened.run, opened_for(options, only));
     if (only)
         opened.route = opened.model->route(only->task, only->role);
     else
@@ -89,7 +96,7 @@ void open_folder(const ModelOptions& options, bool with_route, OpenedModel& open
     const bool routes = !router_method(folder.folder).empty();
     const bool document = options.task == "document" && routes && !has_prompt(folder, "document");  // the side that no router chooses for
     const auto only = with_route && !document ? route_of_folder(folder, options.task) : std::nullopt;
-    opened.model = open_folder_model(folder.folder, only);
+    opened.model = open_folder_model(folder.folder, opened_for(options, only));
     if (only) {
         opened.route = opened.model->route(only->task, only->role);
         return;

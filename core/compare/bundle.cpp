@@ -60,8 +60,8 @@ class Bundler {
 };
 
 std::string readme(const Report& report, const std::string& archive, bool has_study) {
-    std::string text = fmt::format("# {}\n\n{} runs of Faceter {}, bundled {}.\n\n", escape_markdown(report.title), report.runs.size(),
-                                   FACETER_VERSION, utc_now());
+    std::string text = fmt::format("# {}\n\n{} run{} of Faceter {}, bundled {}.\n\n", escape_markdown(report.title), report.runs.size(),
+                                   report.runs.size() == 1 ? "" : "s", FACETER_VERSION, utc_now());
     text +=
         "| file | what |\n| --- | --- |\n"
         "| `report.html` | scores, tests, curves, settings, machines, data on one page |\n"

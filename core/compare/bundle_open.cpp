@@ -4,6 +4,7 @@
 #include <set>
 
 #include "common/archive.h"
+#include "common/command.h"
 #include "common/error.h"
 #include "common/file_name.h"
 #include "common/hash.h"
@@ -143,8 +144,8 @@ void check_not_in_trash(const Unpacked& unpacked, const Project& project) {
     for (const RunDirectory& run : unpacked.runs()) {
         const std::string& id = run.info().id;
         if (!fs::exists(project.runs_folder() / id) && !find_in_trash(project, id).empty())
-            throw usage_error("{} is in the trash of {}: 'faceter restore {}' brings it back; nothing was taken", run.info().shown_name(),
-                              project.folder().string(), id);
+            throw usage_error("{} is in the trash, and nothing was taken; to bring it back: faceter restore {} --project {}",
+                              run.info().shown_name(), id, shell_word(project.folder().string()));
     }
 }
 

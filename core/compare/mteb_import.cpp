@@ -4,6 +4,7 @@
 #include <set>
 #include <vector>
 
+#include "common/command.h"
 #include "common/error.h"
 #include "common/file_name.h"
 #include "compare/mteb_results.h"
@@ -56,8 +57,8 @@ void check_not_in_trash(const Project& project, const KnownRuns& known, const st
         if (const auto same = known.find(*key); same != known.end() && !same->second.whole.empty()) continue;
         for (const ImportedModel& model : models)
             if (key_of(model.model, model.revision, model.fingerprint) == *key)
-                throw usage_error("{}: the very same results are in the trash as {}; 'faceter restore {}' brings them back", model.model,
-                                  run.info().shown_name(), run.info().shown_name());
+                throw usage_error("{}: the very same results are in the trash as {}; to bring them back: faceter restore {} --project {}",
+                                  model.model, run.info().shown_name(), run.info().shown_name(), shell_word(project.folder().string()));
     }
 }
 

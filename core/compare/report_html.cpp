@@ -111,8 +111,9 @@ std::string_view section_of(const Table& table) {
 
 std::string report_to_html(const Report& report) {
     std::string out = head(report) + heading(1, report.title);
-    out += fmt::format("<p class=\"note\">Project {}, {} runs in {} groups; written {} by Faceter {}.</p>\n", escape_xml(report.project),
-                       report.runs.size(), report.comparison.groups.size(), escape_xml(report.created), FACETER_VERSION);
+    out += fmt::format("<p class=\"note\">Project {}, {} run{} in {} group{}; written {} by Faceter {}.</p>\n", escape_xml(report.project),
+                       report.runs.size(), report.runs.size() == 1 ? "" : "s", report.comparison.groups.size(),
+                       report.comparison.groups.size() == 1 ? "" : "s", escape_xml(report.created), FACETER_VERSION);
     if (!report.summary.sentences.empty()) out += heading(2, "Answers") + list(report.summary.sentences) + table_html(report.summary.table);
     std::string_view section;
     for (const Table& table : report_tables(report)) {

@@ -198,6 +198,22 @@ std::string column_called(const Survey& survey, const std::string& as_typed) {
     return found.size() == 1 ? found.front() : survey.columns[survey.column(as_typed)].name;
 }
 
+/// Of a column's texts at least every other one ends as questions do.
+bool asks(const Survey& survey, const std::string& column) {
+    const std::size_t place = survey.column(column);
+    std::size_t questions = 0;
+    for (const std::vector<std::string>& row : survey.rows) questions += row[place].ends_with('?') || row[place].ends_with("\uff1f");
+    return 2 * questions >= survey.columns[place].filled;
+}
+
+/// Whether the first of two columns is the query: by the name of one of them, by what asks, else as the shorter asks for the longer.
+bool is_in_order(const Survey& survey, const std::vector<std::string>& texts, const ColumnRoles& named) {
+    if (named.query == texts[0] || named.document == texts[1]) return true;
+    if (named.query == texts[1] || named.document == texts[0]) return false;
+    const bool first_asks = asks(survey, texts[0]), second_asks = asks(survey, texts[1]);
+    return first_asks != second_asks ? first_asks : words_in(survey, texts[0]) <= words_in(survey, texts[1]);
+}
+
 }  // namespace
 
 std::string entry_of_lists(const std::filesystem::path& file) {
@@ -229,8 +245,8 @@ ColumnRoles guess_roles(const Survey& survey) {
     roles.label = named(survey, label_names);
     if (!roles.label.empty() && !survey.columns[survey.column(roles.label)].is_label()) roles.label.clear();
     const std::vector<std::string> texts = text_columns(survey);
-    if ((roles.query.empty() || roles.document.empty()) && texts.size() == 2) {  // the shorter asks for the longer
-        const bool in_order = words_in(survey, texts[0]) <= words_in(survey, texts[1]);
+    if ((roles.query.empty() || roles.document.empty()) && texts.size() == 2) {
+        const bool in_order = is_in_order(survey, texts, roles);
         roles.query = texts[in_order ? 0 : 1];
         roles.document = texts[in_order ? 1 : 0];
     }

@@ -61,9 +61,13 @@ std::vector<std::string> files_of_model(const fs::path& folder) {
     return names;
 }
 
-std::string last_part(const std::string& name) {
-    const std::size_t slash = name.find_last_of('/');
-    return slash == std::string::npos ? name : name.substr(slash + 1);
+/// What a start model's folder is called in the staged one: without dashes in front, which stand there for letters of other alphabets, and
+/// which programs take for options.
+std::string folder_name(const std::string& model) {
+    const fs::path path = model.ends_with('/') ? fs::path(model).parent_path() : fs::path(model);
+    const std::string safe = safe_file_name(path.filename().string());
+    const std::size_t begin = safe.find_first_not_of("-.");
+    return begin == std::string::npos ? "model" : safe.substr(begin);
 }
 
 /// Collects what runs read, each once, and writes it.
@@ -118,7 +122,7 @@ class Stager {
     std::string model(const std::string& name) {
         const fs::path folder = resolve_model(name, base_);
         const std::size_t before = places_.size();
-        const std::string to = place(folder, "models", safe_file_name(last_part(name)), files_of_model);
+        const std::string to = place(folder, "models", folder_name(name), files_of_model);
         if (const fs::path home = tokenizer_home(folder); places_.size() > before && home != folder)
             copy_home(home, fs::path(to).parent_path());
         return to;

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "common/command.h"
 #include "common/error.h"
 #include "common/strings.h"
 #include "record/run_directory.h"
@@ -144,7 +145,8 @@ RunDirectory Project::find_run(std::string_view name) const {
         const bool in_trash = !find_in_trash(*this, *id).empty();
         if (!in_trash) throw_if_renamed(*this, ids, *id);
         throw usage_error("{}: run {} ({}) {}", folder_.string(), name, *id,
-                          in_trash ? fmt::format("is in the trash; faceter restore {}", name) : "was deleted; no other run gets its name");
+                          in_trash ? fmt::format("is in the trash; faceter restore {} --project {}", name, shell_word(folder_.string()))
+                                   : "was deleted; no other run gets its name");
     }
     std::vector<std::string> found;
     for (const std::string& id : ids)

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "common/atomic_file.h"
+#include "common/command.h"
 #include "common/error.h"
 #include "common/stable_order.h"
 #include "common/strings.h"
@@ -139,8 +140,8 @@ std::string Project::restore(std::string_view name) const {
     std::error_code ignored;
     if (fs::exists(place, ignored))
         throw usage_error(
-            "{}: a run of this name is there; 'faceter delete --now {}' removes that one for good, and this can be restored then",
-            place.string(), found.front());
+            "{}: a run of this name is there; faceter delete --now {} --project {} removes it for good, and this can be restored then",
+            place.string(), found.front(), shell_word(folder_.string()));
     const fs::path trashed = find_in_trash(*this, found.front());
     if (trashed.empty()) throw gone_from_trash(found.front());
     try {

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "cli/program.h"
@@ -200,6 +202,26 @@ class TestCli : public QObject {
         const std::vector<std::string> arguments = {"stats", "welch", "--a", in("one.txt"), "--b", in("two.txt"), "--json"};
         QCOMPARE(faceter::testing::faceter(arguments, {"LC_ALL=de_DE.UTF-8"}).out, faceter::testing::faceter(arguments, {"LC_ALL=C"}).out);
     }
+    /// 'faceter bundle --plugin-dir D EM-1' packed all runs.
+    void the_word_behind_a_plugin_folder_is_the_commands() {
+        const Outcome one = faceter::testing::faceter({"plugins", "--plugin-dir", in("plugins"), "demo"});
+        QCOMPARE(one.out, faceter::testing::faceter({"plugins", "demo", "--plugin-dir", in("plugins")}).out);
+        HAS(one.out, "placement");
+        HAS(faceter::testing::faceter({"run", "--project", in("none"), "--plugin-dir", in("plugins"), in("missing.yaml")}).err,
+            "missing.yaml");
+    }
+    void the_query_of_a_table_is_what_asks_or_stands_beside_a_known_name() {
+        for (const std::string header : {"frage,antwort", "hinweis,answer"}) {  // texts of the first column are longer
+            const char* end = header.starts_with("frage") ? "?" : ".";
+            std::string table = header + "\n";
+            for (int i = 0; i < 60; ++i) table += fmt::format("how is it that thing {0} stands still{1},press knob {0}\n", i, end);
+            write_file_atomic(in("half.csv"), table);
+            const std::string file = in(header.substr(0, 5) + ".yaml");
+            const Outcome outcome = faceter::testing::faceter({"init", in("half.csv"), "--output", file, "--yes"});
+            QVERIFY2(outcome.code == 0, outcome.err.c_str());
+            HAS(outcome.err, "columns: query=" + header.substr(0, header.find(',')) + ", document=a");
+        }
+    }
     void settings_of_a_plugin_are_wrapped_not_cut() {
         const Outcome narrow = faceter::testing::faceter({"plugins", "demo", "--plugin-dir", in("plugins")}, {"COLUMNS=80"});
         QCOMPARE(narrow.code, 0);
@@ -304,14 +326,30 @@ class TestCli : public QObject {
             QCOMPARE(code("list --project /no/such"), 4);
         }
     }
+    void two_forms_of_one_table_are_refused() {
+        for (const std::vector<std::string>& command : {std::vector<std::string>{"list"}, {"compare"}, {"diff", "a", "b"}})
+            for (const bool json_first : {true, false}) {
+                std::vector<std::string> words = command;
+                if (json_first) words.push_back("--json");
+                words.insert(words.end(), {"--format", "csv"});
+                if (!json_first) words.push_back("--json");
+                const Outcome outcome = faceter::testing::faceter(words);
+                QCOMPARE(outcome.code, 2);
+                HAS(outcome.err, "--json excludes --format csv");
+            }
+        HAS(faceter::testing::faceter({"list", "--json", "--format", "json", "--project", in("none")}).err, in("none"));
+    }
     void numbers_that_are_none_are_refused() {
-        for (const char* seeds : {"-1", "1.5", "99999999999999999999", "1,-2", "0x10", "nan"}) {
+        for (const char* seeds : {"-1", "1.5", "99999999999999999999", "1,-2", "0x10", "nan", "1,,2", "1,", ",", ""}) {
             const Outcome outcome = check(sample_experiment(), {"--seeds", seeds});
             QCOMPARE(outcome.code, 2);
             HAS(outcome.err, "is no whole number of at least 0");
         }
         const Outcome plain = check(sample_experiment(), {"--seeds", "010", "--json"});
         QCOMPARE(json_of(plain)["runs"][1]["seed"].get<int>(), 10);
+        const Outcome file = faceter::testing::faceter({"run", "--project", in("none"), "--seeds", "1,2", in("missing.yaml")});
+        HAS(file.err, "missing.yaml");
+        QCOMPARE(file.code, 3);  // the file, and no third seed
         const Outcome twice = check(sample_experiment(), {"--seeds", "3,3"});
         QCOMPARE(twice.code, 3);
         HAS(twice.err, "seed 3 stands twice");

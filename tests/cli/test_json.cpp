@@ -64,6 +64,18 @@ class TestJson : public QObject {
         QCOMPARE(folder_after({"delete", "EM-1", "--now"}), Json());
         QVERIFY(!fs::exists(folder));
     }
+    void one_run_is_no_runs() {
+        const auto said = [&](const std::vector<std::string>& words) {
+            std::vector<std::string> all = words;
+            all.insert(all.end(), {"--project", project()});
+            const Outcome outcome = faceter::testing::faceter(all);
+            return outcome.out + outcome.err;
+        };
+        said({"delete", "EM-1"});
+        HAS(said({"ingest"}), ": 1 run\n");
+        HAS(said({"trash", "--empty"}), "1 run removed for good");
+        HAS(said({"bundle", "--output", (folder_->path() / "one.tar.gz").string()}), "\n1 run, ");
+    }
     void runs_that_were_followed_are_told_of_with_their_state() {
         const Json named = call({"follow", "EM-1"}).at("runs");
         QCOMPARE(named.size(), std::size_t{1});

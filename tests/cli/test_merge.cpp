@@ -242,6 +242,21 @@ class TestMerge : public QObject {
         QVERIFY(weights_of(both).size() == experts.size());  // of experts, each with its own start
     }
 
+    void a_parent_of_other_instructions_is_told_of() {
+        NEED_SHARED();
+        const std::string file = (folder_.path() / "plain.yaml").string();
+        std::string text = read_file(folder_.path() / "tiny.yaml");
+        const std::size_t variants = text.find("  IC:");
+        text.replace(variants, text.find("training:") - variants, "  EM: {method: dense}\n");
+        std::ofstream(file) << text;
+        const Outcome plain = call({"run", file, "--json", "--seeds", "1"});
+        QVERIFY2(plain.code == 0, plain.err.c_str());
+        const Json made = json_of(plain);
+        const std::string other = made.at("runs").at(0).at("id");
+        HAS(call({"merge", other, id(0)}).err, "IC-1 puts other instructions in front of its texts than EM-1, or none");
+        const Outcome alike = call({"merge", id(0), id(1)});
+        QVERIFY2(alike.code == 0 && alike.err.find("instructions") == std::string::npos, alike.err.c_str());
+    }
     void what_cannot_be_merged_is_refused_and_leaves_no_run() {
         NEED_SHARED();
         const auto before = Project(project_, false).run_ids();

@@ -104,9 +104,13 @@ class TestReference : public QObject {
         if (!here("fish")) QSKIP("fish is not installed");
         const auto offers = [&](const std::string& line) {
             return run_command({"fish", "--no-config", "-c",
-                                "source '" + (folder_.path() / "faceter.fish").string() + "'; complete -C '" + line + "'"})
+                                "set -x PATH '" FACETER_BINARY_DIR "/bin' $PATH; source '" + (folder_.path() / "faceter.fish").string() +
+                                    "'; complete -C '" + line + "'"})
                 .output;
         };
+        const std::string project = (folder_.path() / "project").string(), run = sample_run(project).info().shown_name();
+        for (const char* form : {"faceter show --project ", "faceter show --project="})
+            QVERIFY2(offers(form + project + " ").find(run + "\n") != std::string::npos, form);
         QVERIFY(offers("faceter list --whe").starts_with("--where"));
         QCOMPARE(offers("faceter queue list --whe"), std::string());
         QVERIFY(offers("faceter queue list --js").starts_with("--json"));

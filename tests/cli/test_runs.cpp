@@ -231,6 +231,8 @@ class TestRuns : public QObject {
         const std::string last = queue()["waiting"][2], cancelled = queue()["waiting"][0];
         HAS(call({"queue", "move", last, "--place", "999"}).out, "Mix-2 is number 3 of those that wait");
         HAS(call({"queue", "move", last}).out, "Mix-2 is number 1 of those that wait");
+        const Json moved = json_of(call({"queue", "move", last, "--json"}));
+        QCOMPARE((Json{moved["place"], moved["runs"][0]["place"], moved["runs"][0]["id"]}), (Json{1, 1, last}));
         QCOMPARE(queue()["waiting"][0].get<std::string>(), last);
         QVERIFY(queue()["paused"].get<bool>());
         HAS(call({"queue", "pause", "q-none"}).err, "no queue of this name");

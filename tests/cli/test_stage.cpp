@@ -107,6 +107,26 @@ class TestStage : public QObject {
         QCOMPARE(read_file(project.find_run("MoTE-1").folder() / "experiment.yaml").substr(0, 11), std::string("name: tiny\n"));
         QVERIFY(fs::exists(project.find_run("IC-1").results() / "beir.json"));
     }
+    void some_of_what_is_staged_are_run_alone() {
+        const auto only = [&](const std::string& name) {
+            return call({"run", "--staged", staged_.string(), "--project", in("some"), "--json", "--only", name}, "node");
+        };
+        const Outcome none = only("EM");
+        QCOMPARE(none.code, 2);
+        HAS(none.err, "has no run 'EM'; its runs are start/seed=1, IC/");
+        QVERIFY(!fs::exists(in("some")));
+        const Outcome outcome = only("start");
+        QVERIFY2(outcome.code == 0, outcome.err.c_str());
+        QCOMPARE(json_of(outcome)["runs"].size(), std::size_t{1});
+        QVERIFY(fs::exists(Project(in("some"), false).find_run("start").results() / "beir.json"));
+    }
+    void a_model_of_another_alphabet_gets_a_folder_that_no_program_takes_for_an_option() {
+        const std::string model = in("moved away/models/\u6a21\u578b b");
+        fs::copy(in("moved away/models/tiny"), model, fs::copy_options::recursive);
+        const Outcome outcome = call({"stage", in("moved away/mine.yaml"), "--output", in("named"), "--set", "model=" + model});
+        QVERIFY2(outcome.code == 0, outcome.err.c_str());
+        QVERIFY(fs::exists(in("named/models/1/b/config.json")));
+    }
     void the_node_reads_the_tokens_that_were_staged_and_makes_none() {
         if (!fs::exists(in("node/.cache/faceter/tokens"))) QSKIP("nothing ran");
         std::set<std::string> made, staged;

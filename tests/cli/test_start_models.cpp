@@ -139,7 +139,7 @@ class TestStartModels : public QObject {
         QCOMPARE(describe("routed-1").code, 0);
         HAS(describe("kept").err, "'kept' stands for several runs");
         QCOMPARE(faceter::testing::faceter({"delete", "routed-1"}).code, 0);
-        HAS(describe("routed-1").err, "is in the trash; faceter restore routed-1");
+        HAS(describe("routed-1").err, "is in the trash; faceter restore routed-1 --project '" + project.string() + "'");
         qunsetenv("FACETER_PROJECT");
     }
 

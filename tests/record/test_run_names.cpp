@@ -87,7 +87,8 @@ class TestRunNames : public QObject {
     void a_name_is_never_given_twice() {
         const TwoRuns two;
         two.project.trash(two.second.info().id);
-        EXPECT_ERROR(two.project.find_run("Mix-2"), "in the trash", "faceter restore Mix-2");
+        const std::string project = "--project '" + two.folder.path().string() + "'";
+        EXPECT_ERROR(two.project.find_run("Mix-2"), std::string("in the trash"), "faceter restore Mix-2 " + project);
         QCOMPARE(sample_run(two.folder.path(), 3).info().name, std::string("Mix-3"));
         QCOMPARE(two.project.restore("mix-2"), two.second.info().id);
         QCOMPARE(two.project.find_run("Mix-2").folder(), two.second.folder());

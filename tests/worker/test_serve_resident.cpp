@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <cstring>
 #include <fstream>
 #include <thread>
 
@@ -120,6 +121,27 @@ class TestServeResident : public QObject {
             const Json found = Json::parse(answer_of(server, prompt, {"a cat", "the dog runs"}));
             for (std::int64_t i = 0; i < 2; ++i)
                 QVERIFY(max_difference(at::tensor(found.at(static_cast<std::size_t>(i)).get<std::vector<float>>()), wanted[i]) < 1e-6);
+        }
+    }
+    /// Queries and documents, each embedded by itself, and those of a server: int8 learns from the texts of all tasks.
+    void int8_gives_each_task_the_vectors_of_embed() {
+        const Server server({"--compute", "int8"}, QProcessEnvironment::systemEnvironment(), mixture().string());
+        const fs::path texts = root_.path() / "int8.txt", file = root_.path() / "int8.npy";
+        write_file_atomic(texts, "a cat\nthe dog runs\n");
+        for (const std::string prompt : {"weather.query", "nature.document"}) {
+            const ChildResult made = run_child({FACETER_BINARY_DIR "/bin/faceter-worker", "embed", "--model", mixture().string(), "--task",
+                                                prompt, "--compute", "int8", "--threads", "1", "--output", file.string(), texts.string()},
+                                               std::chrono::seconds(100), 1 << 16);
+            QVERIFY2(made.exit_code == 0, made.last_lines.c_str());
+            const std::string bytes = read_file(file);
+            std::vector<float> wanted((bytes.size() - 128) / sizeof(float));
+            std::memcpy(wanted.data(), bytes.data() + 128, wanted.size() * sizeof(float));
+            std::vector<float> found;
+            const Json answer = Json::parse(answer_of(server, prompt, {"a cat", "the dog runs"}));
+            for (const Json& one : answer)
+                for (const Json& number : one) found.push_back(number.get<float>());
+            QCOMPARE(found.size(), wanted.size());
+            QVERIFY2(max_difference(at::tensor(found), at::tensor(wanted)) < 1e-6, prompt.c_str());
         }
     }
     void what_is_in_memory_and_how_often_it_was_read_is_told() {
