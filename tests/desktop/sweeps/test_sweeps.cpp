@@ -176,6 +176,17 @@ class TestSweeps : public QObject {
             QVERIFY((view.kept() == (beyond ? std::vector<int>{} : std::vector<int>{2})));
         }
 
+        view.setRange(0, std::pair(0.06, 0.14));  // 2, of 1 to 11
+        QVERIFY((view.kept() == std::vector<int>{1}));
+        for (const std::vector<std::string>& values : {std::vector<std::string>{"2"}, {"3"}, {"1", "2", "3", "11"}}) {
+            view.setSweep(sweepOf(values, true), "mean score");  // for a while one value alone: 2 is kept, 3 is not
+            QVERIFY2(view.kept().size() == (values.front() == "3" ? 0U : 1U), values.front().c_str());
+        }
+        view.setSweep(sweepOf({"16"}, true), "mean score");
+        view.setRange(0, std::pair(0.25, 0.75));
+        view.setSweep(sweepOf({"16", "64"}, true), "mean score");
+        QVERIFY((view.kept() == std::vector<int>{0}));
+
         ParallelView names;
         names.setSweep(sweepOf({"b", "c", "d"}, false), "mean score");
         names.setRange(0, std::pair(0.25, 0.75));
