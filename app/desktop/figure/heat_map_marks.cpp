@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "figure/plot_axes.h"
+
 namespace faceter::desktop {
 namespace {
 
@@ -127,11 +129,21 @@ std::vector<Tick> HeatMapMarks::barTicks() const {
     return linear_ticks(m_colours.low(), m_colours.high(), std::max(2, static_cast<int>(area().height() / 40)));
 }
 
+/// Beside the bar and beyond its ends: nothing else stands there.
+double HeatMapMarks::titleRoom() const {
+    const QRect view = mParentPlot->plotLayout()->rect();
+    const double centre = area().center().y();
+    return std::max(area().height(), 2 * std::min(centre - view.top(), view.bottom() - centre) - 8);
+}
+
+QString HeatMapMarks::barTitle() const { return fittedTitle(heatMapLabel(m_map), titleRoom(), QFontMetricsF(m_style.font)); }
+
 int HeatMapMarks::barRoom() const {
     const QFontMetricsF metrics(m_style.font);
     double widest = 0;
     for (const Tick& tick : barTicks()) widest = std::max(widest, metrics.horizontalAdvance(QString::fromStdString(tick.label)));
-    const double label = heatMapLabel(m_map).isEmpty() ? 0 : metrics.height() + 6;
+    const QString title = barTitle();
+    const double label = title.isEmpty() ? 0 : static_cast<double>(title.count(QLatin1Char('\n')) + 1) * metrics.height() + 6;
     return static_cast<int>(std::ceil(barGap + barWidth + tickLength + 4 + widest + label + 4));
 }
 
@@ -154,13 +166,13 @@ void HeatMapMarks::drawBar(QCPPainter* painter) const {
         painter->drawText(QRectF(bar.right() + tickLength + 4, y - metrics.height() / 2, 100, metrics.height()),
                           Qt::AlignLeft | Qt::AlignVCenter | Qt::TextSingleLine, QString::fromStdString(tick.label));
     }
-    const QString label = metrics.elidedText(heatMapLabel(m_map), Qt::ElideRight, bar.height());
+    const QString title = barTitle();
+    const double room = titleRoom(), high = static_cast<double>(title.count(QLatin1Char('\n')) + 1) * metrics.height();
     painter->save();
-    painter->translate(area().right() + barRoom() - metrics.height() / 2, bar.center().y());
+    painter->translate(area().right() + barRoom() - high / 2, bar.center().y());
     painter->rotate(-90);
     painter->setPen(m_style.colours.text);
-    painter->drawText(QRectF(-bar.height() / 2, -metrics.height() / 2, bar.height(), metrics.height()),
-                      Qt::AlignCenter | Qt::TextSingleLine, label);
+    painter->drawText(QRectF(-room / 2, -high / 2, room, high), Qt::AlignCenter, title);
     painter->restore();
 }
 

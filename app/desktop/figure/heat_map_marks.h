@@ -36,6 +36,8 @@ class HeatMapMarks : public Marks {
     void drawFine(QCPPainter* painter) const;
     void drawBar(QCPPainter* painter) const;
     std::vector<Tick> barTicks() const;
+    double titleRoom() const;
+    QString barTitle() const;
 
     HeatMap m_map;
     PlotStyle m_style;

@@ -55,6 +55,19 @@ class TestFigureExport : public QObject {
         }
     }
 
+    void a_long_title_of_a_colour_bar_breaks_and_is_not_cut() {
+        Figure figure = sample_heat_map();
+        figure.heat_map.label = "mean cosine similarity of the same texts under the instructions of the two tasks named at the sides";
+        const QTemporaryDir folder;
+        const QString svg = folder.filePath("f.svg");
+        shown(figure)->exportTo(svg, ExportFormat::svg);
+        QXmlStreamReader reader(bytesOf(svg));
+        QString words;
+        while (!reader.atEnd())
+            if (reader.readNext() == QXmlStreamReader::Characters) words += reader.text().toString() + QLatin1Char('\n');
+        QVERIFY2(words.simplified().contains(QString::fromStdString(figure.heat_map.label)), qPrintable(words.simplified()));
+    }
+
     void exports_are_light_in_a_dark_theme() {
         Theme::instance().setMode(Theme::Mode::dark);
         auto view = shown(sample_lines());
