@@ -6,7 +6,9 @@
 #include "common/error.h"
 #include "compare/compare_columns.h"
 #include "compare/rank_intervals.h"
+#include "figure/elided_name.h"
 #include "figure/format.h"
+#include "project/runs_snapshot.h"
 #include "record/journal.h"
 
 namespace faceter::desktop {
@@ -91,6 +93,9 @@ std::optional<std::size_t> chooseBaseline(const Comparison& comparison, const st
     return 0;
 }
 
+/// For titles, which are not cut to their room: whole keys would push out what they say.
+static std::string shortName(const RunGroup& group) { return withShortKeys(qs(group.name)).toStdString(); }
+
 std::string gainText(const TestOutcome& outcome) {
     const std::string gain = format_delta(outcome.difference, 2);
     return std::isfinite(outcome.interval.low) ? fmt::format("{} [{:.2f}, {:.2f}]", gain, outcome.interval.low, outcome.interval.high)
@@ -100,7 +105,7 @@ std::string gainText(const TestOutcome& outcome) {
 Figure gainFigure(const Comparison& comparison, const ComparisonView& view, const std::vector<int>& colours) {
     Figure figure{FigureKind::bars, "gain", "Mean gain over the baseline, 95 % interval", {}, {"gain", "points"}, {}, {}, {}};
     if (!view.baseline) return figure;
-    figure.title = fmt::format("Mean gain over {}, 95 % interval", comparison.groups[*view.baseline].name);
+    figure.title = fmt::format("Mean gain over {}, 95 % interval", shortName(comparison.groups[*view.baseline]));
     figure.x.categories = {"mean over data sets"};
     for (std::size_t i = 0; i < view.gains.size(); ++i) {
         const TestOutcome& outcome = view.gains[i].outcome;
@@ -161,7 +166,7 @@ Figure examplesFigure(const Comparison& comparison, const ExampleScores& example
     Figure figure{FigureKind::box, "examples", set + ", differences of single examples", {}, {"difference", "points"}, {}, {}, {}};
     if (!comparison.baseline) return figure;
     const std::size_t base = *comparison.baseline;
-    figure.title = fmt::format("{}, each example's difference to {}", set, comparison.groups[base].name);
+    figure.title = fmt::format("{}, each example's difference to {}", set, shortName(comparison.groups[base]));
     for (std::size_t i = 0; i < examples.groups.size(); ++i) {
         if (i == base || !examples.groups[i].count(set) || !examples.groups[base].count(set)) continue;
         const std::vector<double>& mine = examples.groups[i].at(set).values;
