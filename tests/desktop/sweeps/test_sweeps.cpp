@@ -11,7 +11,9 @@
 #include "pages/sweeps/parallel_view.h"
 #include "pages/sweeps/sweeps_page.h"
 #include "support/test.h"
+#include "widgets/data_table.h"
 #include "widgets/labels.h"
+#include "widgets/table_model.h"
 
 using namespace faceter;
 using namespace faceter::desktop;
@@ -193,6 +195,28 @@ class TestSweeps : public QObject {
         QVERIFY((names.kept() == std::vector<int>{1}));
         names.setSweep(sweepOf({"a", "b", "c", "d"}, false), "mean score");
         QVERIFY((names.kept() == std::vector<int>{2}));
+    }
+
+    void in_a_narrow_column_configurations_that_differ_at_their_ends_stay_apart() {
+        Table made;
+        made.add_column("configuration", ColumnKind::text);
+        for (const char* size : {"16", "32"})
+            made.add_row({Cell::of(std::string("EM · training.learning_rate=1e-05,training.batch_size=") + size)});
+        TableModel model;
+        model.setTable(made);
+        DataTable table;
+        table.setModel(&model);
+        table.setColumnWidth(0, 160);
+        table.resize(300, 200);
+        table.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&table));
+        table.clearSelection();
+        const auto picture = [&table, &model](int row) {
+            return table.viewport()->grab(table.visualRect(model.index(row, 0)).adjusted(2, 2, -2, -2)).toImage();
+        };
+        QVERIFY(picture(0) != picture(1));
+        table.selectAll();
+        QVERIFY(table.selectionAsTsv().contains(QStringLiteral("training.learning_rate=1e-05,training.batch_size=16")));
     }
 
     void figures_and_table_are_exported() {
