@@ -478,6 +478,9 @@ class TestComparePage : public QObject {
         view.gains.resize(2);
         const Figure figure = gainFigure(comparison, view, {0, 1});
         QCOMPARE(figure.title, std::string("Mean gain over EM lr=1e-05,bs=32, 95 % interval"));
+        const Figure seeds = seedsFigure(comparison, "synopsis", {0, 1});
+        QCOMPARE(seeds.x.categories, (std::vector<std::string>{"EM lr=1e-05,bs=32", "EM lr=2e-05,bs=32"}));
+        QCOMPARE(scatterFigure(comparison, view, 0, 1).y.label, std::string("EM lr=2e-05,bs=32"));
     }
 };
 

@@ -35,6 +35,9 @@ void keepMatching(Store& store, const Filter& filter, std::vector<RunRow>& rows)
     std::erase_if(rows, [&](const RunRow&) { return !kept[next++]; });
 }
 
+/// For titles and names at axes, which are not cut as those in legends are: whole keys would push out what tells groups apart.
+std::string shortName(const RunGroup& group) { return withShortKeys(qs(group.name)).toStdString(); }
+
 constexpr std::size_t most_asked = 24;
 
 std::vector<std::string> seriesOf(Store& store, const Comparison& comparison) {
@@ -93,9 +96,6 @@ std::optional<std::size_t> chooseBaseline(const Comparison& comparison, const st
     return 0;
 }
 
-/// For titles, which are not cut to their room: whole keys would push out what they say.
-static std::string shortName(const RunGroup& group) { return withShortKeys(qs(group.name)).toStdString(); }
-
 std::string gainText(const TestOutcome& outcome) {
     const std::string gain = format_delta(outcome.difference, 2);
     return std::isfinite(outcome.interval.low) ? fmt::format("{} [{:.2f}, {:.2f}]", gain, outcome.interval.low, outcome.interval.high)
@@ -122,7 +122,7 @@ Figure gainFigure(const Comparison& comparison, const ComparisonView& view, cons
 }
 
 Figure scatterFigure(const Comparison& comparison, const ComparisonView& view, std::size_t a, std::size_t b) {
-    const std::string x = comparison.groups.at(a).name, y = comparison.groups.at(b).name;
+    const std::string x = shortName(comparison.groups.at(a)), y = shortName(comparison.groups.at(b));
     Figure figure{FigureKind::scatter, "scatter", fmt::format("{} against {}, a point a data set", y, x), {x, "%"}, {y, "%"}, {}, {}, {}};
     Series points;
     points.name = "data sets";
@@ -155,7 +155,7 @@ Figure seedsFigure(const Comparison& comparison, const std::string& set, const s
             series.y.push_back(found->second[k]);
             series.labels.push_back(fmt::format("seed {}", group.runs[group.scored_runs.at(set)[k]].info.seed));
         }
-        figure.x.categories.push_back(group.name);
+        figure.x.categories.push_back(shortName(group));
         if (!series.y.empty()) figure.series.push_back(std::move(series));
     }
     return figure;
@@ -173,7 +173,7 @@ Figure examplesFigure(const Comparison& comparison, const ExampleScores& example
         const std::vector<double>& theirs = examples.groups[base].at(set).values;
         if (mine.empty() || mine.size() != theirs.size()) continue;
         Series series;
-        series.name = comparison.groups[i].name;
+        series.name = shortName(comparison.groups[i]);
         series.colour = colours.at(i);
         for (std::size_t k = 0; k < mine.size(); ++k) series.y.push_back(mine[k] - theirs[k]);
         figure.series.push_back(std::move(series));
