@@ -23,10 +23,13 @@ namespace {
 
 constexpr int patience_ms = 60000;
 
+Experiment swept() {
+    return parse_sample(std::string(sample_experiment()) + "sweep:\n  training.learning_rate: [1.0e-5, 2.0e-5, 1.0e-4, 5.0e-4]\n");
+}
+
 /// Two variants at four learning rates with two seeds each; the higher the rate, the better. One configuration has no results.
 void make_project(const fs::path& project) {
-    const Experiment experiment =
-        parse_sample(std::string(sample_experiment()) + "sweep:\n  training.learning_rate: [1.0e-5, 2.0e-5, 1.0e-4, 5.0e-4]\n");
+    const Experiment experiment = swept();
     const auto& runs = experiment.runs();
     for (std::size_t i = 0; i < runs.size(); ++i) {
         const RunDirectory run = RunDirectory::create(project, experiment, runs[i], false);
@@ -80,6 +83,22 @@ class TestSweeps : public QObject {
         QVERIFY(on.find<FigureView>("sweeps:sweep_setting")->hasValues());
         QVERIFY(on.find<FigureView>("sweeps:sweep_importance")->hasValues());
         QCOMPARE(on.find<FigureView>("sweeps:sweep_setting")->figure().x.label, std::string("training.learning_rate"));
+    }
+
+    void a_seed_that_was_run_twice_counts_once() {
+        Opened on;
+        const Experiment experiment = swept();
+        const auto scored = [&on] {
+            const RunsSnapshotPtr runs = on.workspace.runs();
+            return std::count_if(runs->runs.begin(), runs->runs.end(), [](const RunRow& run) { return run.num_scores > 0; });
+        };
+        const auto before = scored();
+        const RunDirectory again = RunDirectory::create(on.folder.path(), experiment, experiment.runs()[1], false);
+        write_attempt(again, 1, 10, "finished");
+        write_results(again, 7);
+        on.workspace.session()->refresh();
+        QTRY_VERIFY_WITH_TIMEOUT(scored() == before + 1 && on.page->isReady(), patience_ms);
+        for (const SweepConfiguration& point : on.page->sweep().points) QVERIFY2(point.score.n <= 2, point.name.c_str());
     }
 
     void another_score_and_setting_are_chosen_by_keys_and_restored() {

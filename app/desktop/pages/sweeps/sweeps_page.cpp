@@ -8,6 +8,7 @@
 #include <QVBoxLayout>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "pages/page_parts.h"
 #include "pages/sweeps/parallel_view.h"
@@ -21,11 +22,25 @@ namespace {
 const PageRegistration registration{
     {QStringLiteral("sweeps"), QStringLiteral("Sweeps"), 12, true, [](Workspace& workspace) { return new SweepsPage(workspace); }}};
 
+/// Of the runs of one seed, as a failed one and its successor, the one that counts in Runs and comparisons: two of one seed are no sample of
+/// two. With scores before without, then what is done, then the earlier.
+std::vector<const RunRow*> oneOfEachSeed(const std::vector<const RunRow*>& runs) {
+    const auto worth = [](const RunRow& run) { return 2 * (run.num_scores > 0) + (run.state.phase == RunPhase::done); };
+    std::map<std::uint64_t, const RunRow*> counted;
+    for (const RunRow* run : runs) {
+        const auto [place, fresh] = counted.try_emplace(run->info.seed, run);
+        if (!fresh && worth(*run) > worth(*place->second)) place->second = run;
+    }
+    std::vector<const RunRow*> kept;
+    for (const auto& [seed, run] : counted) kept.push_back(run);
+    return kept;
+}
+
 std::vector<SweepRequest> requestsOf(const Workspace& workspace) {
     std::vector<SweepRequest> requests;
     const RunsSnapshotPtr hold = workspace.runs();
     for (const RunGroupRef& group : workspace.shownGroups())
-        for (const RunRow* run : group.runs)
+        for (const RunRow* run : oneOfEachSeed(group.runs))
             if (!run->info.is_baseline()) requests.push_back({run->info.id, group.label.toStdString()});  // a start model has no settings
     return requests;
 }
