@@ -158,6 +158,16 @@ class TestSweeps : public QObject {
         view->grab();
     }
 
+    void the_chosen_line_stays_while_runs_train_and_change_no_score() {
+        Opened on;
+        on.parallel()->choose(3);
+        Q_EMIT on.workspace.runsChanged();  // as after each logged step
+        QVERIFY(!on.page->isReady());
+        QTRY_VERIFY_WITH_TIMEOUT(on.page->isReady(), patience_ms);
+        QCOMPARE(on.parallel()->chosen(), 3);
+        QVERIFY(on.find<QLabel>("sweepsKept")->text().contains(qs(on.page->sweep().points[3].name)));
+    }
+
     void a_range_stays_on_its_own_axis_where_another_setting_ends_like_it() {
         Sweep sweep;
         for (const auto& [a, b] : {std::pair("1", "1"), std::pair("1", "2"), std::pair("2", "1"), std::pair("2", "2")})

@@ -6,6 +6,7 @@
 #include <QSignalBlocker>
 #include <QStackedWidget>
 #include <QVBoxLayout>
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -43,6 +44,19 @@ std::vector<SweepRequest> requestsOf(const Workspace& workspace) {
         for (const RunRow* run : oneOfEachSeed(group.runs))
             if (!run->info.is_baseline()) requests.push_back({run->info.id, group.label.toStdString()});  // a start model has no settings
     return requests;
+}
+
+bool isAlike(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+
+/// Do two answers show the same? A run that trains makes the page ask every few seconds.
+bool areAlike(const SweepsData& a, const SweepsData& b) {
+    const auto sameRun = [](const SweepsData::Run& one, const SweepsData::Run& other) {
+        return one.request.run == other.request.run && one.request.point == other.request.point && *one.settings == *other.settings &&
+               std::equal(one.scores.begin(), one.scores.end(), other.scores.begin(), other.scores.end(), isAlike);
+    };
+    const auto sameScore = [](const SweepsData::Score& one, const SweepsData::Score& other) { return one.id == other.id; };
+    return std::equal(a.scores.begin(), a.scores.end(), b.scores.begin(), b.scores.end(), sameScore) &&
+           std::equal(a.runs.begin(), a.runs.end(), b.runs.begin(), b.runs.end(), sameRun);
 }
 
 }  // namespace
@@ -140,7 +154,9 @@ void SweepsPage::clear() {
     m_stack->setCurrentWidget(m_loading);
 }
 
+/// What somebody chose, drags or reads stays where nothing has changed.
 void SweepsPage::take(const SweepsDataPtr& data) {
+    if (m_stack->currentWidget() != m_loading && areAlike(*m_data, *data)) return;
     m_data = data;
     fillScores();
     showSweep();
