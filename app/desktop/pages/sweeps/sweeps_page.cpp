@@ -23,8 +23,8 @@ namespace {
 const PageRegistration registration{
     {QStringLiteral("sweeps"), QStringLiteral("Sweeps"), 12, true, [](Workspace& workspace) { return new SweepsPage(workspace); }}};
 
-/// Of the runs of one seed, as a failed one and its successor, the one that counts in Runs and comparisons: two of one seed are no sample of
-/// two. With scores before without, then what is done, then the earlier.
+/// Of the runs of one seed, as a failed one and its successor, the one that counts in Runs and comparisons: two of one seed are no
+/// sample of two. With scores before without, then what is done, then the earlier.
 std::vector<const RunRow*> oneOfEachSeed(const std::vector<const RunRow*>& runs) {
     const auto worth = [](const RunRow& run) { return 2 * (run.num_scores > 0) + (run.state.phase == RunPhase::done); };
     std::map<std::uint64_t, const RunRow*> counted;
