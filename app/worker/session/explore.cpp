@@ -158,7 +158,8 @@ Json corpus(const Json& params, SessionData& data, Request& request) {
 /// {"run", "set", "query": {"text"} or {"query": place} or {"document": place}, "columns": [{"model": folder of a run, "task"}], "count":
 /// 10, "all": false} -> {"text", "relevant": [document ...], "columns": [{"task", "instruction", "num_tokens": of the text, "kept_tokens":
 /// of them those that the model reads, "hits": [[document, similarity, rank in the first column] ...], "ranks": [[relevant document, its
-/// rank here] ...], "similarities": of all documents, where "all" was asked}]}; in place of a column {"error": why}, where there are others.
+/// rank here] ...], "similarities": of all documents, where "all" was asked}]}; in place of a column {"error": why}, where there are
+/// others.
 Json neighbours(const Json& params, SessionData& data, Request& request) {
     Exploration exploration(params, data, request);
     const Question question = question_of(json_at<Json>(params, "query", "neighbours"), exploration.corpus());

@@ -170,29 +170,6 @@ class TestRunsPage : public QObject {
         QCOMPARE(on.table->columnWidth(0), 700);
     }
 
-    void the_last_column_goes_out_of_sight_after_names_gave_way() {
-        Opened on;
-        const Experiment swept = parse_sample(std::string(sample_experiment()) +
-                                              "sweep:\n  training.learning_rate: [1.0e-5, 2.0e-5]\n  training.batch_size: [8, 16]\n");
-        for (const ResolvedRun& run : swept.runs())
-            write_attempt(RunDirectory::create(on.project.path(), swept, run, false), 1, 10, "finished");
-        on.workspace.session()->refresh();
-        on.page->setGrouping(GroupBy::fromId(QStringLiteral("seeds")));
-        QTRY_VERIFY(on.model->rowCount() > 8 && on.settled());
-        on.page->resize(1400, 560);
-        QTRY_VERIFY(on.table->columnWidth(0) > 180);  // long names
-        on.page->setMinimumWidth(420);
-        int least = on.table->columnWidth(0);
-        for (int width = 900; width >= 420; width -= 20) {
-            on.page->resize(width, 560);
-            QTRY_COMPARE(on.page->width(), width);
-            const int now = on.table->columnWidth(0);
-            least = std::min(least, now);
-            QVERIFY2(on.table->horizontalScrollBar()->maximum() == 0 || now <= 132, qPrintable(QString("%1: %2").arg(width).arg(now)));
-        }
-        QCOMPARE(least, 132);
-    }
-
     void the_filter_and_its_buttons_are_whole_in_a_narrow_window() {
         Opened on;
         on.page->setMinimumWidth(420);  // what a window of 640 leaves
