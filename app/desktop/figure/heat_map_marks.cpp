@@ -125,8 +125,19 @@ void HeatMapMarks::drawFine(QCPPainter* painter) const {
     painter->drawImage(rect.topLeft(), image);
 }
 
+/// Of the values and their centre alone: colours that reach as far to the other side would stand for values that nothing has, as a share
+/// below zero.
+Range HeatMapMarks::barRange() const {
+    if (!m_map.centre) return {m_colours.low(), m_colours.high()};
+    Range range{*m_map.centre, *m_map.centre};
+    for (const double value : m_map.values)
+        if (std::isfinite(value)) range = {std::min(range.low, value), std::max(range.high, value)};
+    return range.low < range.high ? range : Range{m_colours.low(), m_colours.high()};
+}
+
 std::vector<Tick> HeatMapMarks::barTicks() const {
-    return linear_ticks(m_colours.low(), m_colours.high(), std::max(2, static_cast<int>(area().height() / 40)));
+    const Range range = barRange();
+    return linear_ticks(range.low, range.high, std::max(2, static_cast<int>(area().height() / 40)));
 }
 
 /// Beside the bar and beyond its ends: nothing else stands there.
@@ -151,16 +162,17 @@ void HeatMapMarks::drawBar(QCPPainter* painter) const {
     const QRectF bar(area().right() + barGap, area().top(), barWidth, area().height());
     QLinearGradient gradient(bar.bottomLeft(), bar.topLeft());
     constexpr int stops = 32;
+    const Range range = barRange();
     for (int i = 0; i <= stops; ++i) {
         const double t = static_cast<double>(i) / stops;
-        gradient.setColorAt(t, m_colours.of(m_colours.low() + (m_colours.high() - m_colours.low()) * t));
+        gradient.setColorAt(t, m_colours.of(range.low + (range.high - range.low) * t));
     }
     painter->setAntialiasing(false);
     painter->fillRect(bar, gradient);
     painter->setFont(m_style.font);
     const QFontMetricsF metrics(m_style.font);
     for (const Tick& tick : barTicks()) {
-        const double y = bar.bottom() - (tick.value - m_colours.low()) / (m_colours.high() - m_colours.low()) * bar.height();
+        const double y = bar.bottom() - (tick.value - range.low) / (range.high - range.low) * bar.height();
         painter->setPen(QPen(m_style.colours.secondary, 1));
         painter->drawLine(QLineF(bar.right(), y, bar.right() + tickLength, y));
         painter->drawText(QRectF(bar.right() + tickLength + 4, y - metrics.height() / 2, 100, metrics.height()),

@@ -68,6 +68,21 @@ class TestFigureExport : public QObject {
         QVERIFY2(words.simplified().contains(QString::fromStdString(figure.heat_map.label)), qPrintable(words.simplified()));
     }
 
+    void a_colour_bar_ends_where_the_values_do() {
+        Figure figure = sample_heat_map(1, 4);
+        figure.heat_map.values = {0.96, 0.01, 0.0, 0.03};  // shares of tokens by expert
+        figure.heat_map.centre = 0.25;
+        const QTemporaryDir folder;
+        const QString svg = folder.filePath("f.svg");
+        shown(figure)->exportTo(svg, ExportFormat::svg);
+        QXmlStreamReader reader(bytesOf(svg));
+        QStringList below;
+        while (!reader.atEnd())
+            if (reader.readNext() == QXmlStreamReader::Characters && reader.text().trimmed().startsWith(QLatin1Char('-')))
+                below << reader.text().toString();
+        QVERIFY2(below.isEmpty(), qPrintable(below.join(QLatin1Char(' '))));
+    }
+
     void exports_are_light_in_a_dark_theme() {
         Theme::instance().setMode(Theme::Mode::dark);
         auto view = shown(sample_lines());
