@@ -10,7 +10,7 @@ namespace {
 void add_run(ExampleScores::Of& sum, ExampleScores::Of run) {
     if (!sum.reason.empty()) return;
     if (run.values.empty())
-        sum = {{}, "its metric is no mean over examples; choose another test"};
+        sum = {{}, "its metric is no mean over examples"};
     else if (sum.values.empty())
         sum = std::move(run);
     else if (sum.values.size() != run.values.size() || sum.is_of_other_data(run))

@@ -139,7 +139,7 @@ Differences example_differences(const ExampleScores& examples, std::size_t group
     const ExampleScores::Of& a = examples_of(examples, group, set);
     const ExampleScores::Of& b = examples_of(examples, base, set);
     for (const ExampleScores::Of* side : {&a, &b})
-        if (side->values.empty()) return {{}, side->reason};
+        if (side->values.empty()) return {{}, side->reason + "; choose another test"};
     if (a.values.size() != b.values.size())
         return {{}, fmt::format("the groups were scored on {} and {} examples, which cannot be paired", a.values.size(), b.values.size())};
     if (a.is_of_other_data(b)) return {{}, "the groups were scored on different data of this name, whose examples cannot be paired"};

@@ -139,7 +139,7 @@ class TestSignificance : public QObject {
     }
     void examples_that_cannot_be_paired_say_why() {
         QVERIFY(test_on_set(CompareTest::bootstrap, compared_groups(), example_scores("set1"), 1, "set1")
-                    .reason.find("no mean over examples") != std::string::npos);
+                    .reason.find("no mean over examples; choose another test") != std::string::npos);
         QVERIFY(test_on_mean(CompareTest::bootstrap, compared_groups(), example_scores("set1"), 1).reason.find("set1") !=
                 std::string::npos);
         ExampleScores shorter = example_scores();

@@ -84,6 +84,8 @@ class TestExplore : public QObject {
         QCOMPARE(result["columns"].size(), std::size_t{3});
         QCOMPARE(result["columns"][1]["instruction"].get<std::string>(), std::string("query: "));
         QCOMPARE(result["columns"][2]["instruction"].get<std::string>(), std::string("classification: "));
+        for (const Json& column : result["columns"])
+            QCOMPARE(column["kept_tokens"].get<std::size_t>(), column["num_tokens"].get<std::size_t>());
         std::map<int, int> rank_in_first;
         for (const Json& hit : result["columns"][0]["hits"]) rank_in_first[hit[0]] = static_cast<int>(rank_in_first.size()) + 1;
         QCOMPARE(rank_in_first.size(), std::size_t{30});

@@ -27,12 +27,14 @@ ExportDialog::ExportDialog(const Workspace& workspace, const RunRow& run, QWidge
       m_task(new QLineEdit),
       m_folder(new PathEdit(QStringLiteral("exportFolder"), tr("Folder of the exported model"), PathEdit::Kind::newFolder)) {
     m_target->setObjectName(QStringLiteral("exportTarget"));
+    m_target->setAccessibleName(tr("What the model is exported for"));
     m_target->addItem(tr("sentence-transformers"), QStringLiteral("sentence-transformers"));
     m_target->addItem(tr("ONNX"), QStringLiteral("onnx"));
     m_target->addItem(tr("PEFT (its adapters)"), QStringLiteral("peft"));
     m_target->addItem(tr("Faceter (all tasks in one folder)"), QStringLiteral("faceter"));
     m_int8->setObjectName(QStringLiteral("exportInt8"));
     m_task->setObjectName(QStringLiteral("exportTask"));
+    m_task->setAccessibleName(tr("Task that is exported"));
     m_task->setPlaceholderText(tr("all; or one, such as retrieval.document"));
     m_folder->setPath(QDir(m_project).filePath(QStringLiteral("exported/") + fileNameFrom(m_name)));
     form()->addRow(tr("Run"), plainLabel(m_name));

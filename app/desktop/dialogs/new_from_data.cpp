@@ -125,8 +125,10 @@ void NewFromDataDialog::buildForm() {
     m_roles->setAccessibleName(tr("What the columns are"));
     m_roles->setPlaceholderText(tr("guessed; or query=COLUMN, document=COLUMN; or text=COLUMN, label=COLUMN"));
     m_model->setObjectName(QStringLiteral("dataModel"));
+    m_model->setAccessibleName(tr("Start model"));
     m_model->setToolTip(tr("minilm, a folder, or org/name of the hub"));
     m_seeds->setObjectName(QStringLiteral("dataSeeds"));
+    m_seeds->setAccessibleName(tr("Number of seeds"));
     m_seeds->setRange(1, most_seeds);
     m_wait->setSingleShot(true);
     m_wait->setInterval(typing_pause_ms);

@@ -30,6 +30,7 @@ ReportDialog::ReportDialog(const Workspace& workspace, const QStringList& select
     addRuns(workspace, selected);
     addBaselines(workspace);
     m_title->setObjectName(QStringLiteral("reportTitle"));
+    m_title->setAccessibleName(tr("Heading of the report"));
     m_title->setPlaceholderText(tr("Report on %1").arg(QDir(m_project).dirName()));
     m_file->setPath(QDir(m_project).filePath(QStringLiteral("report.html")));
     form()->addRow(tr("Runs"), m_runs);
@@ -42,6 +43,7 @@ ReportDialog::ReportDialog(const Workspace& workspace, const QStringList& select
 
 void ReportDialog::addRuns(const Workspace& workspace, const QStringList& selected) {
     m_runs->setObjectName(QStringLiteral("reportRuns"));
+    m_runs->setAccessibleName(tr("Runs that the report is about"));
     if (!selected.isEmpty())
         m_runs->addItem(selected.size() == 1 ? tr("the selected run") : tr("the %1 selected runs").arg(selected.size()), selected);
     QStringList shown;
@@ -56,6 +58,7 @@ void ReportDialog::addRuns(const Workspace& workspace, const QStringList& select
 
 void ReportDialog::addBaselines(const Workspace& workspace) {
     m_baseline->setObjectName(QStringLiteral("reportBaseline"));
+    m_baseline->setAccessibleName(tr("What the runs are tested against"));
     m_baseline->addItem(tr("the untrained start model"));
     const RunsSnapshotPtr hold = workspace.runs();
     for (const RunGroupRef& group : workspace.groups()) {

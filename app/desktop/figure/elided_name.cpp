@@ -20,10 +20,11 @@ struct Parts {
 };
 
 Parts shortKeyed(const QString& name) {
-    // Behind a dot values may hold spaces; behind a space, as comparisons name groups, a point is one word.
+    // Behind a dot values may hold spaces; behind a space, as comparisons name groups, a point is one word, or several of a key each:
+    // "curriculum=data_cube instance_level=false", a method that is swept with its settings.
     static const QRegularExpression point(
-        QStringLiteral("(?:^| · )([a-z][\\w.]*=[^=]*?(?:,[a-z][\\w.]*=[^=]*?)*)( \\((?:n = \\d+|baseline)\\))?$")),
-        word(QStringLiteral("^[^=]* ([a-z][\\w.]*=[^=\\s]*(?:,[a-z][\\w.]*=[^=\\s]*)*)( \\([^()]*\\))?$")),
+        QStringLiteral("(?:^| · )([a-z][\\w.]*=[^=]*?(?:[, ][a-z][\\w.]*=[^=]*?)*)( \\((?:n = \\d+|baseline)\\))?$")),
+        word(QStringLiteral("^[^=]* ([a-z][\\w.]*=[^=\\s]*(?:[, ][a-z][\\w.]*=[^=\\s]*)*)( \\([^()]*\\))?$")),
         key(QStringLiteral("([a-z][\\w.]*)="));
     const bool isDotted = point.match(name).hasMatch();
     const QRegularExpressionMatch found = (isDotted ? point : word).match(name);
@@ -63,7 +64,7 @@ QString beginnings(const QString& front, const QString& values, const QFontMetri
 
 /// Where there is room for less than the keys' first letters: "IC · 2e-5,16", then "2e-5,16", then of both the beginnings, "IC 2e…".
 QString bareValues(const QString& front, QString values, const QFontMetricsF& metrics, double room) {
-    static const QRegularExpression key(QStringLiteral("(^|,)[a-z][\\w.]*="));
+    static const QRegularExpression key(QStringLiteral("(^|[, ])[a-z][\\w.]*="));
     values.replace(key, QStringLiteral("\\1"));
     const double left = room - metrics.horizontalAdvance(values);
     if (metrics.horizontalAdvance(front) <= left) return front + values;

@@ -229,16 +229,18 @@ void FigurePlot::plan() {
     m_planning = true;
     const int top = m_caption->planTitle(), bottom = m_caption->planNotes();
     plotLayout()->setMargins(m_compact ? QMargins(0, 2, 0, 2) : QMargins(margin, margin + top, 0, margin - 4 + bottom));
-    int right = margin + 6;
-    for (Marks* marks : m_marks)
-        if (const auto* map = dynamic_cast<HeatMapMarks*>(marks)) right = map->barRoom() + 8;
+    const auto rightRoom = [this] {  // the bar's title breaks by the height that there is by now
+        for (Marks* marks : m_marks)
+            if (const auto* map = dynamic_cast<HeatMapMarks*>(marks)) return map->barRoom() + 8;
+        return margin + 6;
+    };
     auto* rect = axisRect();
     rect->setAutoMargins(QCP::msAll);
-    rect->setMinimumMargins(QMargins(m_hasValues ? 20 : 0, 2, right, 2));
+    rect->setMinimumMargins(QMargins(m_hasValues ? 20 : 0, 2, rightRoom(), 2));
     updateLayout();
     if (m_hasValues) {
         const QMargins room = m_labels->plan();
-        rect->setMinimumMargins(QMargins(20, 2 + room.top(), std::max(right, room.right()), 2));
+        rect->setMinimumMargins(QMargins(20, 2 + room.top(), std::max(rightRoom(), room.right()), 2));
         updateLayout();
         fitTicks(xAxis, yAxis, m_style);
         if (!m_compact) {
@@ -247,7 +249,7 @@ void FigurePlot::plan() {
             fitTitle(yAxis, axisTitle(m_figure.y), m_style);
         }
         updateLayout();
-        rect->setMinimumMargins(QMargins(std::max(20, overhang(xAxis, m_style)), 2 + room.top(), std::max(right, room.right()), 2));
+        rect->setMinimumMargins(QMargins(std::max(20, overhang(xAxis, m_style)), 2 + room.top(), std::max(rightRoom(), room.right()), 2));
         updateLayout();
         fitTicks(xAxis, yAxis, m_style);  // turned names changed the height; numbers of ticks follow
         for (Marks* marks : m_marks)

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "figure/plot_axes.h"
+
 namespace faceter::desktop {
 namespace {
 
@@ -123,15 +125,36 @@ void HeatMapMarks::drawFine(QCPPainter* painter) const {
     painter->drawImage(rect.topLeft(), image);
 }
 
-std::vector<Tick> HeatMapMarks::barTicks() const {
-    return linear_ticks(m_colours.low(), m_colours.high(), std::max(2, static_cast<int>(area().height() / 40)));
+/// Of the values and their centre alone: colours that reach as far to the other side would stand for values that nothing has, as a share
+/// below zero.
+Range HeatMapMarks::barRange() const {
+    if (!m_map.centre) return {m_colours.low(), m_colours.high()};
+    Range range{*m_map.centre, *m_map.centre};
+    for (const double value : m_map.values)
+        if (std::isfinite(value)) range = {std::min(range.low, value), std::max(range.high, value)};
+    return range.low < range.high ? range : Range{m_colours.low(), m_colours.high()};
 }
+
+std::vector<Tick> HeatMapMarks::barTicks() const {
+    const Range range = barRange();
+    return linear_ticks(range.low, range.high, std::max(2, static_cast<int>(area().height() / 40)));
+}
+
+/// Beside the bar and beyond its ends: nothing else stands there.
+double HeatMapMarks::titleRoom() const {
+    const QRect view = mParentPlot->plotLayout()->rect();
+    const double centre = area().center().y();
+    return std::max(area().height(), 2 * std::min(centre - view.top(), view.bottom() - centre) - 8);
+}
+
+QString HeatMapMarks::barTitle() const { return fittedTitle(heatMapLabel(m_map), titleRoom(), QFontMetricsF(m_style.font)); }
 
 int HeatMapMarks::barRoom() const {
     const QFontMetricsF metrics(m_style.font);
     double widest = 0;
     for (const Tick& tick : barTicks()) widest = std::max(widest, metrics.horizontalAdvance(QString::fromStdString(tick.label)));
-    const double label = heatMapLabel(m_map).isEmpty() ? 0 : metrics.height() + 6;
+    const QString title = barTitle();
+    const double label = title.isEmpty() ? 0 : static_cast<double>(title.count(QLatin1Char('\n')) + 1) * metrics.height() + 6;
     return static_cast<int>(std::ceil(barGap + barWidth + tickLength + 4 + widest + label + 4));
 }
 
@@ -139,28 +162,29 @@ void HeatMapMarks::drawBar(QCPPainter* painter) const {
     const QRectF bar(area().right() + barGap, area().top(), barWidth, area().height());
     QLinearGradient gradient(bar.bottomLeft(), bar.topLeft());
     constexpr int stops = 32;
+    const Range range = barRange();
     for (int i = 0; i <= stops; ++i) {
         const double t = static_cast<double>(i) / stops;
-        gradient.setColorAt(t, m_colours.of(m_colours.low() + (m_colours.high() - m_colours.low()) * t));
+        gradient.setColorAt(t, m_colours.of(range.low + (range.high - range.low) * t));
     }
     painter->setAntialiasing(false);
     painter->fillRect(bar, gradient);
     painter->setFont(m_style.font);
     const QFontMetricsF metrics(m_style.font);
     for (const Tick& tick : barTicks()) {
-        const double y = bar.bottom() - (tick.value - m_colours.low()) / (m_colours.high() - m_colours.low()) * bar.height();
+        const double y = bar.bottom() - (tick.value - range.low) / (range.high - range.low) * bar.height();
         painter->setPen(QPen(m_style.colours.secondary, 1));
         painter->drawLine(QLineF(bar.right(), y, bar.right() + tickLength, y));
         painter->drawText(QRectF(bar.right() + tickLength + 4, y - metrics.height() / 2, 100, metrics.height()),
                           Qt::AlignLeft | Qt::AlignVCenter | Qt::TextSingleLine, QString::fromStdString(tick.label));
     }
-    const QString label = metrics.elidedText(heatMapLabel(m_map), Qt::ElideRight, bar.height());
+    const QString title = barTitle();
+    const double room = titleRoom(), high = static_cast<double>(title.count(QLatin1Char('\n')) + 1) * metrics.height();
     painter->save();
-    painter->translate(area().right() + barRoom() - metrics.height() / 2, bar.center().y());
+    painter->translate(area().right() + barRoom() - high / 2, bar.center().y());
     painter->rotate(-90);
     painter->setPen(m_style.colours.text);
-    painter->drawText(QRectF(-bar.height() / 2, -metrics.height() / 2, bar.height(), metrics.height()),
-                      Qt::AlignCenter | Qt::TextSingleLine, label);
+    painter->drawText(QRectF(-room / 2, -high / 2, room, high), Qt::AlignCenter, title);
     painter->restore();
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include "figure/marks.h"
+#include "figure/svg_plot.h"
 
 namespace faceter::desktop {
 
@@ -35,7 +36,10 @@ class HeatMapMarks : public Marks {
     void drawCells(QCPPainter* painter) const;
     void drawFine(QCPPainter* painter) const;
     void drawBar(QCPPainter* painter) const;
+    Range barRange() const;
     std::vector<Tick> barTicks() const;
+    double titleRoom() const;
+    QString barTitle() const;
 
     HeatMap m_map;
     PlotStyle m_style;

@@ -29,8 +29,10 @@ void drawRuns(QCPPainter* painter, const std::vector<QPolygonF>& runs, const QRe
             drawClipped(painter, run, area);
             continue;
         }
-        // A point alone between gaps would be a line of no length.
+        // A point alone between gaps would be a line of no length. Where it stands at an end of an axis, it is whole as well.
         painter->save();
+        constexpr double reach = 3;
+        if (area.adjusted(-1, -1, 1, 1).contains(run.first())) painter->setClipRect(area.adjusted(-reach, -reach, reach, reach));
         painter->setBrush(painter->pen().color());
         painter->setPen(Qt::NoPen);
         painter->drawEllipse(run.first(), 2, 2);

@@ -279,8 +279,12 @@ void fitTitle(QCPAxis* axis, const QString& title, const PlotStyle& style) {
     const double room =
         2 * (isHorizontal ? std::min(centre - view.left(), view.right() - centre) : std::min(centre - view.top(), view.bottom() - centre)) -
         8;
+    axis->setLabel(fittedTitle(title, room, metrics));
+}
+
+QString fittedTitle(const QString& title, double room, const QFontMetricsF& metrics) {
     const QString lines = wrapped(title, room, metrics);
-    axis->setLabel(lines.isEmpty() ? metrics.elidedText(title, Qt::ElideMiddle, room) : lines);
+    return lines.isEmpty() ? metrics.elidedText(title, Qt::ElideMiddle, room) : lines;
 }
 
 int overhang(const QCPAxis* x, const PlotStyle& style) {

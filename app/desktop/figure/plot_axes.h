@@ -44,6 +44,8 @@ void dressAxes(QCPAxis* x, QCPAxis* y, const Figure& figure, const PlotStyle& st
 void fitTicks(QCPAxis* x, QCPAxis* y, const PlotStyle& style);
 /// Writes the title of an axis in as many as two lines, and cuts it where these are too few. Call after a layout.
 void fitTitle(QCPAxis* axis, const QString& title, const PlotStyle& style);
+/// In one line or two of at most `room`, cut in its middle where those do not hold it.
+QString fittedTitle(const QString& title, double room, const QFontMetricsF& metrics);
 /// How far left of the plot's left edge turned names reach: as margin of the axes it keeps the first of them whole.
 int overhang(const QCPAxis* x, const PlotStyle& style);
 /// The ranges of the data, as core/figure/svg_plot.h takes them, bounded to what an axis can show.

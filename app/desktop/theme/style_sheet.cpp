@@ -52,6 +52,7 @@ QMenu::right-arrow { image: url(:/faceter/icons/arrow-right.svg); width: 12px; h
 const char* const tabs = R"(
 QTabWidget::pane { border: none; border-top: 1px solid @line; background: transparent; }
 QTabBar { background: transparent; qproperty-drawBase: 0; }
+QTabBar::tear { background: @window; border: none; width: 4px; }
 QTabBar::tab { background: transparent; color: @secondary; border: none; border-bottom: 2px solid transparent; padding: 7px 12px 6px 12px; }
 QTabBar::tab:hover { color: @text; }
 QTabBar::tab:selected { color: @text; border-bottom: 2px solid @accent; font-weight: 600; }

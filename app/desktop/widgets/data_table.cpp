@@ -7,9 +7,11 @@
 #include <QKeyEvent>
 #include <QMenu>
 #include <QScrollBar>
+#include <QStyledItemDelegate>
 #include <cmath>
 #include <set>
 
+#include "figure/elided_name.h"
 #include "theme/theme.h"
 
 namespace faceter::desktop {
@@ -21,6 +23,20 @@ constexpr int cell_padding = 20;
 /// 24 px where the user's texts have their usual size.
 int lineHeight() { return static_cast<int>(std::lround(24 * Theme::instance().scale())); }
 
+/// Points of a sweep differ at their names' ends: keys give way before values. What is copied and exported stays whole.
+class CellDelegate : public QStyledItemDelegate {
+  public:
+    using QStyledItemDelegate::QStyledItemDelegate;
+
+  protected:
+    void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
+        QStyledItemDelegate::initStyleOption(option, index);
+        const int room = option->rect.width() - cell_padding - (option->icon.isNull() ? 0 : 20);
+        if (room <= 0 || !option->text.contains(QLatin1Char('=')) || option->fontMetrics.horizontalAdvance(option->text) <= room) return;
+        if (withShortKeys(option->text) != option->text) option->text = elidedName(option->text, option->fontMetrics, room);
+    }
+};
+
 }  // namespace
 
 DataTable::DataTable(QWidget* parent) : QTableView(parent) {
@@ -31,6 +47,7 @@ DataTable::DataTable(QWidget* parent) : QTableView(parent) {
     setSelectionMode(QAbstractItemView::ExtendedSelection);
     setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
     setWordWrap(false);
+    setItemDelegate(new CellDelegate(this));
     setTabKeyNavigation(false);
     verticalHeader()->hide();
     verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);

@@ -149,7 +149,7 @@ void Notifier::askFor(QWidget* parent) {
     desktop->setChecked(wantsDesktop());
     auto* command = new QLineEdit(Notifier::command());
     command->setObjectName(QStringLiteral("notifyCommand"));
-    command->setAccessibleName(tr("Command"));
+    command->setAccessibleName(tr("Command that is started when a run ends, fails or falls silent"));
     command->setPlaceholderText(tr("start this command, as in: mail -s \"$FACETER_TITLE\" me"));
     command->setMinimumWidth(480);
     auto* hint = secondaryLabel(tr("The command is run by /bin/sh with FACETER_RUN, FACETER_STATE, FACETER_TITLE and FACETER_TEXT."));

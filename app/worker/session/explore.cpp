@@ -156,9 +156,10 @@ Json corpus(const Json& params, SessionData& data, Request& request) {
 }
 
 /// {"run", "set", "query": {"text"} or {"query": place} or {"document": place}, "columns": [{"model": folder of a run, "task"}], "count":
-/// 10, "all": false} -> {"text", "relevant": [document ...], "columns": [{"task", "instruction", "hits": [[document, similarity, rank in
-/// the first column] ...], "ranks": [[relevant document, its rank here] ...], "similarities": of all documents, where "all" was asked}]};
-/// in place of a column {"error": why}, where there are others.
+/// 10, "all": false} -> {"text", "relevant": [document ...], "columns": [{"task", "instruction", "num_tokens": of the text, "kept_tokens":
+/// of them those that the model reads, "hits": [[document, similarity, rank in the first column] ...], "ranks": [[relevant document, its
+/// rank here] ...], "similarities": of all documents, where "all" was asked}]}; in place of a column {"error": why}, where there are
+/// others.
 Json neighbours(const Json& params, SessionData& data, Request& request) {
     Exploration exploration(params, data, request);
     const Question question = question_of(json_at<Json>(params, "query", "neighbours"), exploration.corpus());
@@ -175,8 +176,11 @@ Json neighbours(const Json& params, SessionData& data, Request& request) {
         const auto rows = exploration.rows_of(column, name_of(one));
         std::vector<float> own = similarities(*rows, *column.model, question.text, column.routes.query);
         if (first.empty()) first = own;
+        const std::size_t num_tokens = num_tokens_of(*column.model, column.routes.query.instruction, question.text);
         Json answer = {{"task", column.routes.task},
                        {"instruction", column.routes.query.instruction},
+                       {"num_tokens", num_tokens},
+                       {"kept_tokens", std::min(num_tokens, column.model->max_length)},
                        {"hits", hits_of(own, first, question, count)},
                        {"ranks", ranks_of(own, question)}};
         if (all) answer["similarities"] = std::move(own);

@@ -19,6 +19,7 @@
 #include "figure/figure_view.h"
 #include "pages/compare/compare_bar.h"
 #include "pages/compare/compare_cards.h"
+#include "pages/compare/compare_data.h"
 #include "store/sqlite.h"
 #include "support/test.h"
 #include "widgets/data_table.h"
@@ -463,6 +464,23 @@ class TestComparePage : public QObject {
         for (const char* piece : {"Differences in settings", "placement", "other settings equal", "Speaks for other data sets", "n = 8",
                                   "Test data seen in training"})
             QVERIFY2(all.contains(QString::fromLatin1(piece)), qPrintable(all));
+        QVERIFY2(!all.contains(QString::fromUtf8("— → —")), qPrintable(all));  // EM has no placement, as the start model
+    }
+
+    void titles_name_a_point_of_a_sweep_with_short_keys() {
+        Comparison comparison;
+        comparison.groups.resize(2);
+        comparison.groups[0].name = "EM training.learning_rate=1e-05,training.batch_size=32";
+        comparison.groups[1].name = "EM training.learning_rate=2e-05,training.batch_size=32";
+        comparison.baseline = 0;
+        ComparisonView view;
+        view.baseline = 0;
+        view.gains.resize(2);
+        const Figure figure = gainFigure(comparison, view, {0, 1});
+        QCOMPARE(figure.title, std::string("Mean gain over EM lr=1e-05,bs=32, 95 % interval"));
+        const Figure seeds = seedsFigure(comparison, "synopsis", {0, 1});
+        QCOMPARE(seeds.x.categories, (std::vector<std::string>{"EM lr=1e-05,bs=32", "EM lr=2e-05,bs=32"}));
+        QCOMPARE(scatterFigure(comparison, view, 0, 1).y.label, std::string("EM lr=2e-05,bs=32"));
     }
 };
 

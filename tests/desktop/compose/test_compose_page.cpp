@@ -357,6 +357,18 @@ class TestComposePage : public QObject {
         QTRY_VERIFY(f.find<QLabel>("estimateTotal")->text().contains(QStringLiteral("2 min")));
     }
 
+    void in_a_small_window_examples_get_up_to_half_of_the_height() {
+        Fixture f;
+        f.page.resize(815, 560);  // what a window of 1024x700 leaves
+        QTRY_COMPARE(f.page.height(), 560);
+        auto* tabs = f.find<QTabWidget>("composePanels");
+        const int before = tabs->height();
+        QVERIFY(before < 190);
+        tabs->setCurrentIndex(2);
+        QTRY_VERIFY2(tabs->height() >= 190, qPrintable(QString::number(tabs->height())));
+        QVERIFY(f.editor().height() >= 150);
+    }
+
     void what_is_unticked_is_neither_launched_nor_counted() {
         NEED_MINILM();
         Fixture f;

@@ -265,6 +265,33 @@ class TestCurriculum : public QObject {
         QCOMPARE(area->verticalScrollBar()->value(), 0);
     }
 
+    void a_tour_through_the_data_sets_of_a_task_names_none_of_them_at_the_strips() {
+        TemporaryDirectory folder;
+        const Experiment experiment = parse_sample();
+        const RunDirectory run = RunDirectory::create(folder.path(), experiment, experiment.runs()[1], false);
+        {
+            JournalWriter journal(run, run.begin_attempt(), {"", 0, Json::object(), 0});
+            for (int step = 1; step <= 8; ++step)
+                journal.step({{"step", step}, {"total_steps", 8}, {"loss", 1.0}, {"loss/retrieval", 1.0}});
+            journal.event("finished", {{"step", 8}});
+        }
+        Table leaves = plan();
+        for (Row& row : leaves.rows) row.cells.front() = Cell::of("leaf/" + row.cells.front().text);
+        run.write_table("data_cube_plan", leaves.to_json());
+        Workspace workspace;
+        QVERIFY(open_and_wait(workspace, folder.path()));
+        CurriculumPage page(workspace);
+        page.resize(900, 600);
+        page.show();
+        page.findChild<QComboBox*>(QStringLiteral("curriculumView"))->setCurrentIndex(2);
+        QTRY_VERIFY_WITH_TIMEOUT(page.isReady() && page.findChild<QLabel*>(QStringLiteral("curriculumWithinTasks")), patience_ms);
+        QStringList names;
+        for (const QLabel* label : page.findChild<QWidget*>(QStringLiteral("curriculumLegend"))->findChildren<QLabel*>())
+            names << label->text();
+        QVERIFY2(names.contains(QStringLiteral("retrieval")), qPrintable(names.join(QLatin1Char('\n'))));
+        QVERIFY2(names.filter(QStringLiteral("leaf/")).isEmpty(), qPrintable(names.join(QLatin1Char('\n'))));
+    }
+
     void a_point_of_a_sweep_stands_over_its_strip_with_short_keys() {
         const auto runs = std::make_shared<std::vector<CurriculumRun>>(1);
         runs->front().request.label = "EM · training.learning_rate=1e-05,training.batch_size=32 · seed 1";

@@ -182,6 +182,25 @@ class TestExplorePage : public QObject {
         QVERIFY(!on.table()->hit(on.table()->index(0, 0))->isRelevant);
     }
 
+    void of_a_text_that_is_longer_than_a_model_reads_it_is_said_how_much_counts() {
+        Opened on(project_);
+        QVERIFY(on.opened);
+        const auto said = [&on] { return on.find<ElidedLabel>("exploreStatus")->fullText(); };
+        QVERIFY2(!said().contains(QStringLiteral("tokens")), qPrintable(said()));
+        auto* text = on.find<QLineEdit>("exploreText");
+        text->setText(QStringLiteral("a dog ").repeated(1000));
+        text->setFocus();
+        QTest::keyClick(text, Qt::Key_Return);
+        QVERIFY(on.ready());
+        const NeighbourList list = on.table()->lists().front();
+        QVERIFY2(list.keptTokens == 32 && list.numTokens >= 2000,
+                 qPrintable(QStringLiteral("%1 of %2").arg(list.keptTokens).arg(list.numTokens)));
+        QVERIFY2(said().contains(QStringLiteral("tokens are read")) || said().contains(QStringLiteral("a part of the text")),
+                 qPrintable(said()));
+        const QString head = on.table()->headerData(0, Qt::Horizontal, Qt::ToolTipRole).toString();
+        QVERIFY2(head.contains(QStringLiteral("reads the first 32 of")), qPrintable(head));
+    }
+
     void after_cancel_in_the_reading_of_a_set_a_typed_text_reads_it_again() {
         Opened on(project_);
         QVERIFY(on.opened);

@@ -138,7 +138,35 @@ class TestFacets : public QObject {
                 QCOMPARE(first->mapTo(m_page.get(), first->rect().center()).y(), last->mapTo(m_page.get(), last->rect().center()).y());
         }
     }
-    void the_last_variant_is_compared_with_the_one_before_it_seeds_averaged() {
+    void the_first_trained_variants_are_compared_at_first() {
+        const auto dataOf = [](const std::vector<std::string>& groups) {
+            FacetsData data;
+            data.texts = {{"t", "texts"}};
+            for (const std::string& name : groups) {
+                FacetGroup group;
+                group.request.key = group.request.label = name;
+                group.request.isStart = name == "start";
+                group.sets.resize(1);
+                group.sets[0].texts = "t";
+                data.groups.push_back(std::move(group));
+            }
+            return data;
+        };
+        const FacetsData five = dataOf({"start", "EM", "SEM", "IC", "MoTE"});
+        const FacetsChoice first = complete(five, {});
+        QCOMPARE(first.baseline, std::string("EM"));
+        QCOMPARE(first.compared, (std::vector<std::string>{"SEM", "IC"}));
+        const FacetsChoice other = complete(five, {"t", "MoTE", {}});
+        QCOMPARE(other.baseline, std::string("MoTE"));
+        QCOMPARE(other.compared, (std::vector<std::string>{"EM", "SEM"}));
+        const FacetsChoice one = complete(dataOf({"start", "EM"}), {});
+        QCOMPARE(one.baseline, std::string("EM"));
+        QCOMPARE(one.compared, std::vector<std::string>{"start"});
+        const FacetsChoice alone = complete(dataOf({"start"}), {});
+        QCOMPARE(alone.baseline, std::string("start"));
+        QVERIFY(alone.compared.empty());
+    }
+    void the_second_variant_is_compared_with_the_first_seeds_averaged() {
         open();
         const SimilarityComparison core = expected("Mix", "EM");
         QCOMPARE(m_page->picture().comparisons.size(), std::size_t{1});

@@ -78,6 +78,20 @@ class TestElidedName : public QObject {
         QCOMPARE(in_room_of(shown, QStringLiteral("EM training.learning_rate=1e-05,training.batch_size=32")), shown);
         QCOMPARE(in_room_of(two, QStringLiteral("EM training.learning_rate=1e-05,training.batch_size=32 (first)")), two);
     }
+    void a_swept_method_keeps_its_settings_with_short_keys() {
+        for (const char* between : {" · ", " "})
+            for (const char* tail : {"", " (n = 3)"}) {
+                const auto named = [&](const char* point) {
+                    return QStringLiteral("IC") + QString::fromUtf8(between) + QString::fromUtf8(point) + QString::fromUtf8(tail);
+                };
+                const QString whole = named("curriculum=data_cube instance_level=false,batch_size=16"),
+                              shown = named("c=data_cube il=false,bs=16");
+                QCOMPARE(withShortKeys(whole), shown);
+                QCOMPARE(in_room_of(shown, whole), shown);
+            }
+        QCOMPARE(in_room_of(QStringLiteral("data_cube false"), QStringLiteral("IC · curriculum=data_cube instance_level=false")),
+                 QStringLiteral("data_cube false"));
+    }
     void what_stands_behind_a_name_of_arabic_stays_behind_it() {
         const QString name = QString::fromUtf8("\u062a\u062c\u0631\u0628\u0629"), held = QChar(0x2068) + name + QChar(0x2069);
         for (const char* behind : {"", " (n = 2)", " · seed 1", " · lr=2e-5 (n = 2)"})

@@ -55,6 +55,34 @@ class TestFigureExport : public QObject {
         }
     }
 
+    void a_long_title_of_a_colour_bar_breaks_and_is_not_cut() {
+        Figure figure = sample_heat_map();
+        figure.heat_map.label = "mean cosine similarity of the same texts under the instructions of the two tasks named at the sides";
+        const QTemporaryDir folder;
+        const QString svg = folder.filePath("f.svg");
+        shown(figure)->exportTo(svg, ExportFormat::svg);
+        QXmlStreamReader reader(bytesOf(svg));
+        QString words;
+        while (!reader.atEnd())
+            if (reader.readNext() == QXmlStreamReader::Characters) words += reader.text().toString() + QLatin1Char('\n');
+        QVERIFY2(words.simplified().contains(QString::fromStdString(figure.heat_map.label)), qPrintable(words.simplified()));
+    }
+
+    void a_colour_bar_ends_where_the_values_do() {
+        Figure figure = sample_heat_map(1, 4);
+        figure.heat_map.values = {0.96, 0.01, 0.0, 0.03};  // shares of tokens by expert
+        figure.heat_map.centre = 0.25;
+        const QTemporaryDir folder;
+        const QString svg = folder.filePath("f.svg");
+        shown(figure)->exportTo(svg, ExportFormat::svg);
+        QXmlStreamReader reader(bytesOf(svg));
+        QStringList below;
+        while (!reader.atEnd())
+            if (reader.readNext() == QXmlStreamReader::Characters && reader.text().trimmed().startsWith(QLatin1Char('-')))
+                below << reader.text().toString();
+        QVERIFY2(below.isEmpty(), qPrintable(below.join(QLatin1Char(' '))));
+    }
+
     void exports_are_light_in_a_dark_theme() {
         Theme::instance().setMode(Theme::Mode::dark);
         auto view = shown(sample_lines());

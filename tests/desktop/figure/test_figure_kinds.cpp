@@ -43,6 +43,26 @@ class TestFigureKinds : public QObject {
         }
     }
 
+    void a_point_alone_at_the_end_of_an_axis_is_whole() {
+        Figure figure = sample_lines();
+        figure.series.resize(2);
+        for (Series& series : figure.series) series.low.clear(), series.high.clear(), series.raw.clear();
+        figure.series[0].x = {1, 2, 3, 4}, figure.series[0].y = {1, 2, 3, 4};
+        figure.series[1].x = {1}, figure.series[1].y = {3};  // as a router with one gate
+        auto view = shown(figure);
+        const QImage image = picture(*view);
+        const QColor colour = view->grabData()[1].colour;
+        const QPoint at(static_cast<int>(view->plot()->xAxis->coordToPixel(1)), static_cast<int>(view->plot()->yAxis->coordToPixel(3)));
+        int left = 0, right = 0;
+        for (int y = at.y() - 3; y <= at.y() + 3; ++y)
+            for (int x = at.x() - 3; x <= at.x() + 3; ++x) {
+                const QColor seen = image.pixelColor(x, y);
+                const bool isLike = std::abs(seen.red() - colour.red()) + std::abs(seen.blue() - colour.blue()) < 60;
+                (x < at.x() ? left : right) += isLike;
+            }
+        QVERIFY2(left > 0 && right > 0, qPrintable(QString("%1 left, %2 right").arg(left).arg(right)));
+    }
+
     void cells_of_a_heat_map_have_the_colours_of_their_values() {
         const Figure figure = sample_heat_map(4, 9, true);
         auto view = shown(figure);

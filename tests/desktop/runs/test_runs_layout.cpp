@@ -136,6 +136,13 @@ class TestRunsLayout : public QObject {
         }
     }
 
+    void of_many_task_types_the_mean_and_two_are_shown_at_first() {
+        QStringList scores;
+        for (const RunColumn& column : data_->defaultColumns())
+            if (column.isScore()) scores << column.id();
+        QCOMPARE(scores, (QStringList{QStringLiteral("score"), QStringLiteral("type:retrieval"), QStringLiteral("type:classification")}));
+    }
+
     void columns_and_groups_are_found_by_what_is_stored_of_them() {
         for (const RunColumn& column : data_->allColumns()) QCOMPARE(*RunColumn::fromId(column.id()), column);
         QVERIFY(!RunColumn::fromId(QStringLiteral("nonsense")));

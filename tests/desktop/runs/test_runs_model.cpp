@@ -2,10 +2,12 @@
 
 #include <QAbstractItemModelTester>
 #include <QItemSelectionModel>
+#include <QScrollBar>
 #include <QSignalSpy>
 #include <random>
 
 #include "desktop/runs/made_up_runs.h"
+#include "pages/runs/runs_view.h"
 #include "support/test.h"
 
 using namespace faceter;
@@ -179,6 +181,30 @@ class TestRunsModel : public QObject {
         QVERIFY(!model.data(model.index(0, static_cast<int>(options.columns.size()) - 1), Qt::ToolTipRole)
                      .toString()
                      .contains(QLatin1Char('<')));
+    }
+
+    void the_last_column_goes_out_of_sight_after_names_gave_way() {
+        const RunsDataPtr data = made_up_runs(200);
+        LayoutOptions options = plain_options(*data);
+        options.columns = data->defaultColumns();
+        options.group = {GroupBy::Kind::seeds, {}};
+        RunsModel model;
+        show(model, data, options);
+        RunsView view(model);
+        view.resize(1400, 400);
+        view.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&view));
+        view.fitWidths();
+        int least = view.columnWidth(0);
+        QVERIFY2(least > 180, qPrintable(QString::number(least)));  // names of a sweep's points
+        for (int width = 900; width >= 420; width -= 20) {
+            view.resize(width, 400);
+            QTRY_COMPARE(view.width(), width);
+            QTRY_VERIFY2(view.horizontalScrollBar()->maximum() == 0 || view.columnWidth(0) <= 132,
+                         qPrintable(QString("%1: %2").arg(width).arg(view.columnWidth(0))));
+            least = std::min(least, view.columnWidth(0));
+        }
+        QCOMPARE(least, 132);
     }
 };
 FACETER_TEST(TestRunsModel)

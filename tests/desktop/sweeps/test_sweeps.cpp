@@ -11,7 +11,9 @@
 #include "pages/sweeps/parallel_view.h"
 #include "pages/sweeps/sweeps_page.h"
 #include "support/test.h"
+#include "widgets/data_table.h"
 #include "widgets/labels.h"
+#include "widgets/table_model.h"
 
 using namespace faceter;
 using namespace faceter::desktop;
@@ -21,10 +23,13 @@ namespace {
 
 constexpr int patience_ms = 60000;
 
+Experiment swept() {
+    return parse_sample(std::string(sample_experiment()) + "sweep:\n  training.learning_rate: [1.0e-5, 2.0e-5, 1.0e-4, 5.0e-4]\n");
+}
+
 /// Two variants at four learning rates with two seeds each; the higher the rate, the better. One configuration has no results.
 void make_project(const fs::path& project) {
-    const Experiment experiment =
-        parse_sample(std::string(sample_experiment()) + "sweep:\n  training.learning_rate: [1.0e-5, 2.0e-5, 1.0e-4, 5.0e-4]\n");
+    const Experiment experiment = swept();
     const auto& runs = experiment.runs();
     for (std::size_t i = 0; i < runs.size(); ++i) {
         const RunDirectory run = RunDirectory::create(project, experiment, runs[i], false);
@@ -78,6 +83,22 @@ class TestSweeps : public QObject {
         QVERIFY(on.find<FigureView>("sweeps:sweep_setting")->hasValues());
         QVERIFY(on.find<FigureView>("sweeps:sweep_importance")->hasValues());
         QCOMPARE(on.find<FigureView>("sweeps:sweep_setting")->figure().x.label, std::string("training.learning_rate"));
+    }
+
+    void a_seed_that_was_run_twice_counts_once() {
+        Opened on;
+        const Experiment experiment = swept();
+        const auto scored = [&on] {
+            const RunsSnapshotPtr runs = on.workspace.runs();
+            return std::count_if(runs->runs.begin(), runs->runs.end(), [](const RunRow& run) { return run.num_scores > 0; });
+        };
+        const auto before = scored();
+        const RunDirectory again = RunDirectory::create(on.folder.path(), experiment, experiment.runs()[1], false);
+        write_attempt(again, 1, 10, "finished");
+        write_results(again, 7);
+        on.workspace.session()->refresh();
+        QTRY_VERIFY_WITH_TIMEOUT(scored() == before + 1 && on.page->isReady(), patience_ms);
+        for (const SweepConfiguration& point : on.page->sweep().points) QVERIFY2(point.score.n <= 2, point.name.c_str());
     }
 
     void another_score_and_setting_are_chosen_by_keys_and_restored() {
@@ -137,6 +158,16 @@ class TestSweeps : public QObject {
         view->grab();
     }
 
+    void the_chosen_line_stays_while_runs_train_and_change_no_score() {
+        Opened on;
+        on.parallel()->choose(3);
+        Q_EMIT on.workspace.runsChanged();  // as after each logged step
+        QVERIFY(!on.page->isReady());
+        QTRY_VERIFY_WITH_TIMEOUT(on.page->isReady(), patience_ms);
+        QCOMPARE(on.parallel()->chosen(), 3);
+        QVERIFY(on.find<QLabel>("sweepsKept")->text().contains(qs(on.page->sweep().points[3].name)));
+    }
+
     void a_range_stays_on_its_own_axis_where_another_setting_ends_like_it() {
         Sweep sweep;
         for (const auto& [a, b] : {std::pair("1", "1"), std::pair("1", "2"), std::pair("2", "1"), std::pair("2", "2")})
@@ -176,12 +207,45 @@ class TestSweeps : public QObject {
             QVERIFY((view.kept() == (beyond ? std::vector<int>{} : std::vector<int>{2})));
         }
 
+        view.setRange(0, std::pair(0.06, 0.14));  // 2, of 1 to 11
+        QVERIFY((view.kept() == std::vector<int>{1}));
+        for (const std::vector<std::string>& values : {std::vector<std::string>{"2"}, {"3"}, {"1", "2", "3", "11"}}) {
+            view.setSweep(sweepOf(values, true), "mean score");  // for a while one value alone: 2 is kept, 3 is not
+            QVERIFY2(view.kept().size() == (values.front() == "3" ? 0U : 1U), values.front().c_str());
+        }
+        view.setSweep(sweepOf({"16"}, true), "mean score");
+        view.setRange(0, std::pair(0.25, 0.75));
+        view.setSweep(sweepOf({"16", "64"}, true), "mean score");
+        QVERIFY((view.kept() == std::vector<int>{0}));
+
         ParallelView names;
         names.setSweep(sweepOf({"b", "c", "d"}, false), "mean score");
         names.setRange(0, std::pair(0.25, 0.75));
         QVERIFY((names.kept() == std::vector<int>{1}));
         names.setSweep(sweepOf({"a", "b", "c", "d"}, false), "mean score");
         QVERIFY((names.kept() == std::vector<int>{2}));
+    }
+
+    void in_a_narrow_column_configurations_that_differ_at_their_ends_stay_apart() {
+        Table made;
+        made.add_column("configuration", ColumnKind::text);
+        for (const char* size : {"16", "32"})
+            made.add_row({Cell::of(std::string("EM · training.learning_rate=1e-05,training.batch_size=") + size)});
+        TableModel model;
+        model.setTable(made);
+        DataTable table;
+        table.setModel(&model);
+        table.setColumnWidth(0, 160);
+        table.resize(300, 200);
+        table.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&table));
+        table.clearSelection();
+        const auto picture = [&table, &model](int row) {
+            return table.viewport()->grab(table.visualRect(model.index(row, 0)).adjusted(2, 2, -2, -2)).toImage();
+        };
+        QVERIFY(picture(0) != picture(1));
+        table.selectAll();
+        QVERIFY(table.selectionAsTsv().contains(QStringLiteral("training.learning_rate=1e-05,training.batch_size=16")));
     }
 
     void figures_and_table_are_exported() {

@@ -1,3 +1,4 @@
+#include <QAbstractSpinBox>
 #include <QApplication>
 #include <QCheckBox>
 #include <QClipboard>
@@ -131,6 +132,25 @@ class TestWindowTools : public QObject {
         type(on.find<QLineEdit>("exportFolder"), QString::fromStdString(folder.string()));
         QVERIFY(!on.find<QPushButton>("start")->isEnabled());
         QVERIFY(on.find<QLabel>("missing")->text().contains("not empty"));
+    }
+
+    void what_dialogs_ask_for_has_a_name_of_its_own() {
+        ToolsWindow on;
+        for (const char* name : {"report", "export", "evaluate", "newFromData"}) {
+            on.action(name)->trigger();
+            auto* dialog = on.find<QDialog>((std::string(name) + "Dialog").c_str());
+            QVERIFY2(dialog, name);
+            int asked = 0;
+            for (const QWidget* widget : dialog->findChildren<QWidget*>()) {
+                const bool asks = qobject_cast<const QComboBox*>(widget) || qobject_cast<const QLineEdit*>(widget) ||
+                                  qobject_cast<const QAbstractSpinBox*>(widget);
+                if (!asks || qobject_cast<const QAbstractSpinBox*>(widget->parentWidget())) continue;
+                ++asked;
+                QVERIFY2(!widget->accessibleName().isEmpty(), qPrintable(QString(name) + ": " + widget->objectName()));
+            }
+            QVERIFY2(asked > 0, name);
+            dialog->reject();
+        }
     }
 
     void scores_on_other_data_come_as_a_table() {

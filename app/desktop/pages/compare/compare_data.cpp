@@ -6,7 +6,9 @@
 #include "common/error.h"
 #include "compare/compare_columns.h"
 #include "compare/rank_intervals.h"
+#include "figure/elided_name.h"
 #include "figure/format.h"
+#include "project/runs_snapshot.h"
 #include "record/journal.h"
 
 namespace faceter::desktop {
@@ -32,6 +34,9 @@ void keepMatching(Store& store, const Filter& filter, std::vector<RunRow>& rows)
     std::size_t next = 0;
     std::erase_if(rows, [&](const RunRow&) { return !kept[next++]; });
 }
+
+/// For titles and names at axes, which are not cut as those in legends are: whole keys would push out what tells groups apart.
+std::string shortName(const RunGroup& group) { return withShortKeys(qs(group.name)).toStdString(); }
 
 constexpr std::size_t most_asked = 24;
 
@@ -100,7 +105,7 @@ std::string gainText(const TestOutcome& outcome) {
 Figure gainFigure(const Comparison& comparison, const ComparisonView& view, const std::vector<int>& colours) {
     Figure figure{FigureKind::bars, "gain", "Mean gain over the baseline, 95 % interval", {}, {"gain", "points"}, {}, {}, {}};
     if (!view.baseline) return figure;
-    figure.title = fmt::format("Mean gain over {}, 95 % interval", comparison.groups[*view.baseline].name);
+    figure.title = fmt::format("Mean gain over {}, 95 % interval", shortName(comparison.groups[*view.baseline]));
     figure.x.categories = {"mean over data sets"};
     for (std::size_t i = 0; i < view.gains.size(); ++i) {
         const TestOutcome& outcome = view.gains[i].outcome;
@@ -117,7 +122,7 @@ Figure gainFigure(const Comparison& comparison, const ComparisonView& view, cons
 }
 
 Figure scatterFigure(const Comparison& comparison, const ComparisonView& view, std::size_t a, std::size_t b) {
-    const std::string x = comparison.groups.at(a).name, y = comparison.groups.at(b).name;
+    const std::string x = shortName(comparison.groups.at(a)), y = shortName(comparison.groups.at(b));
     Figure figure{FigureKind::scatter, "scatter", fmt::format("{} against {}, a point a data set", y, x), {x, "%"}, {y, "%"}, {}, {}, {}};
     Series points;
     points.name = "data sets";
@@ -150,7 +155,7 @@ Figure seedsFigure(const Comparison& comparison, const std::string& set, const s
             series.y.push_back(found->second[k]);
             series.labels.push_back(fmt::format("seed {}", group.runs[group.scored_runs.at(set)[k]].info.seed));
         }
-        figure.x.categories.push_back(group.name);
+        figure.x.categories.push_back(shortName(group));
         if (!series.y.empty()) figure.series.push_back(std::move(series));
     }
     return figure;
@@ -161,14 +166,14 @@ Figure examplesFigure(const Comparison& comparison, const ExampleScores& example
     Figure figure{FigureKind::box, "examples", set + ", differences of single examples", {}, {"difference", "points"}, {}, {}, {}};
     if (!comparison.baseline) return figure;
     const std::size_t base = *comparison.baseline;
-    figure.title = fmt::format("{}, each example's difference to {}", set, comparison.groups[base].name);
+    figure.title = fmt::format("{}, each example's difference to {}", set, shortName(comparison.groups[base]));
     for (std::size_t i = 0; i < examples.groups.size(); ++i) {
         if (i == base || !examples.groups[i].count(set) || !examples.groups[base].count(set)) continue;
         const std::vector<double>& mine = examples.groups[i].at(set).values;
         const std::vector<double>& theirs = examples.groups[base].at(set).values;
         if (mine.empty() || mine.size() != theirs.size()) continue;
         Series series;
-        series.name = comparison.groups[i].name;
+        series.name = shortName(comparison.groups[i]);
         series.colour = colours.at(i);
         for (std::size_t k = 0; k < mine.size(); ++k) series.y.push_back(mine[k] - theirs[k]);
         figure.series.push_back(std::move(series));

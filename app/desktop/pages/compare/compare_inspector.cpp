@@ -12,11 +12,15 @@ namespace {
 
 constexpr std::size_t mostSettings = 40, mostNotes = 12;
 
-/// "off → on" against the baseline; the others' values where they are not all alike.
+/// Not there, or there and empty: settings_difference() takes these for one another, too.
+bool isNothing(const std::string& value) { return value == "—" || value == "null" || value == "[]" || value == "{}"; }
+
+/// "off → on" against the baseline; of the others' values those that are not the baseline's.
 QString valuesText(const SettingDifference& setting, std::size_t baseline) {
+    const std::string& own = setting.values[baseline];
     QStringList others;
-    for (std::size_t i = 0; i < setting.values.size(); ++i)
-        if (i != baseline && !others.contains(qs(setting.values[i]))) others << qs(setting.values[i]);
+    for (const std::string& value : setting.values)
+        if (value != own && !(isNothing(own) && isNothing(value)) && !others.contains(qs(value))) others << qs(value);
     return qs(setting.values[baseline]) + QStringLiteral(" → ") + others.join(QStringLiteral(" | "));
 }
 

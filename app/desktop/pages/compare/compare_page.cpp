@@ -366,7 +366,7 @@ void ComparePage::say() {
     QString text = tr("%1, %2, %3. Deltas against %4; %5.")
                        .arg(count(m_comparison->groups.size(), tr("1 group"), tr("%1 groups")), count(seeds, tr("1 seed"), tr("%1 seeds")),
                             count(sets, tr("1 data set"), tr("%1 data sets")),
-                            isolated(qs(m_comparison->groups[*m_comparison->baseline].name)), qs(m_view->test_sentence));
+                            withShortKeys(qs(m_comparison->groups[*m_comparison->baseline].name)), qs(m_view->test_sentence));
     if (!m_view->reasons.empty())
         text += tr(" No test on %1").arg(qs(m_view->reasons.front())) +
                 (m_view->reasons.size() > 1 ? tr(" (and %1 more).").arg(m_view->reasons.size() - 1) : QStringLiteral("."));

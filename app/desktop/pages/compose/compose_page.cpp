@@ -32,10 +32,17 @@
 namespace faceter::desktop {
 namespace {
 
-constexpr int draft_ms = 2000, narrowest_name = 120;
+constexpr int draft_ms = 2000, narrowest_name = 120, filled_panel = 260;
 
 const PageRegistration registration{
     {QStringLiteral("compose"), QStringLiteral("Compose"), 1, false, [](Workspace& workspace) { return new ComposePage(workspace); }}};
+
+/// Examples and an estimate need more than the lines of a short list: up to half of what there is, unless somebody chose the heights.
+void giveRoom(QSplitter& splitter) {
+    const QList<int> sizes = splitter.sizes();
+    const int all = sizes.value(0) + sizes.value(1), wanted = std::min(filled_panel, all / 2);
+    if (!splitter.property("chosen").toBool() && sizes.value(1) < wanted) splitter.setSizes({all - wanted, wanted});
+}
 
 }  // namespace
 
@@ -183,6 +190,11 @@ QWidget* ComposePage::buildPanels() {
     m_tabs->addTab(m_preview, tr("Examples"));
     m_tabs->addTab(m_estimate, tr("Estimate"));
     m_tabs->setMinimumHeight(110);
+    connect(m_vertical, &QSplitter::splitterMoved, this, [this] { m_vertical->setProperty("chosen", true); });
+    connect(m_tabs, &QTabWidget::currentChanged, this, [this] {
+        const QWidget* shown = m_tabs->currentWidget();
+        if (shown == m_preview || shown == m_estimate) giveRoom(*m_vertical);
+    });
     return m_tabs;
 }
 
@@ -234,7 +246,8 @@ QJsonObject ComposePage::state() const {
     QJsonObject state{{QStringLiteral("file"), m_document.file()},
                       {QStringLiteral("open"), QJsonArray::fromStringList(m_form->openGroups())},
                       {QStringLiteral("centre"), QString::fromLatin1(m_centre->saveState().toBase64())},
-                      {QStringLiteral("vertical"), QString::fromLatin1(m_vertical->saveState().toBase64())}};
+                      {QStringLiteral("vertical"), QString::fromLatin1(m_vertical->saveState().toBase64())},
+                      {QStringLiteral("heightsChosen"), m_vertical->property("chosen").toBool()}};
     if (const QString profile = m_launch->place().profile; !profile.isEmpty()) state[QStringLiteral("profile")] = profile;
     if (!m_document.text().isModified()) return state;
     state[QStringLiteral("draft")] = m_document.plainText();
@@ -246,6 +259,7 @@ void ComposePage::restore(const QJsonObject& state) {
     if (state.isEmpty()) return;
     m_centre->restoreState(QByteArray::fromBase64(state[QStringLiteral("centre")].toString().toLatin1()));
     m_vertical->restoreState(QByteArray::fromBase64(state[QStringLiteral("vertical")].toString().toLatin1()));
+    m_vertical->setProperty("chosen", state[QStringLiteral("heightsChosen")].toBool());
     QStringList open;
     for (const QJsonValue& name : state[QStringLiteral("open")].toArray()) open << name.toString();
     if (!open.isEmpty()) m_form->setOpenGroups(open);

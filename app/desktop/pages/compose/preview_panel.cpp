@@ -49,6 +49,8 @@ PreviewPanel::PreviewPanel(ExperimentDocument& document, QWidget* parent)
     split->setHandleWidth(1);
     m_list->setObjectName(QStringLiteral("previewSets"));
     m_list->setAccessibleName(tr("Data sets"));
+    m_list->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);  // a long name is cut in its middle, the tooltip has all of it
+    m_list->setTextElideMode(Qt::ElideMiddle);
     m_table->setObjectName(QStringLiteral("previewExamples"));
     m_table->setAccessibleName(tr("Examples"));
     m_table->setModel(m_model);

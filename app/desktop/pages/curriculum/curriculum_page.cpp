@@ -253,9 +253,19 @@ void CurriculumPage::showLegend() {
         delete item->widget();
         delete item;
     }
+    std::set<std::string> drawn;  // a tour through the data sets of a task has stops that no strip has
+    bool isWithinTasks = false;
+    for (const CurriculumRun& run : *m_stripped) {
+        drawn.insert(run.order.tasks.begin(), run.order.tasks.end());
+        isWithinTasks |= !run.tour.empty() && !run.order.tasks.empty() &&
+                         std::none_of(run.tour.begin(), run.tour.end(), [&run](const TourTask& stop) {
+                             return std::find(run.order.tasks.begin(), run.order.tasks.end(), stop.name) != run.order.tasks.end();
+                         });
+    }
     std::vector<std::string> tasks(m_colours.size());  // in the order of their colours: the tour's
     for (const auto& [task, place] : m_colours) tasks[static_cast<std::size_t>(place)] = task;
     for (std::size_t place = 0; place < tasks.size(); ++place) {
+        if (!drawn.contains(tasks[place])) continue;
         auto* entry = new QWidget;
         auto* layout = new QHBoxLayout(entry);
         layout->setContentsMargins(0, 0, 0, 0);
@@ -264,6 +274,10 @@ void CurriculumPage::showLegend() {
         layout->addWidget(plainLabel(qs(tasks[place])));
         m_legend->layout()->addWidget(entry);
     }
+    if (!isWithinTasks) return;
+    QLabel* note = secondaryLabel(tr("The tour goes through data sets of a task: which one a batch is of stands with its examples."));
+    note->setObjectName(QStringLiteral("curriculumWithinTasks"));
+    m_legend->layout()->addWidget(note);
 }
 
 bool CurriculumPage::hasView(int view) const {

@@ -54,6 +54,7 @@ PanelOptions::PanelOptions(const PanelSpec& spec, int pageSmoothing, bool pageLo
     auto* form = new QFormLayout;
     layout->addLayout(form);
     m_patterns->setObjectName(QStringLiteral("panelSeries"));
+    m_patterns->setAccessibleName(tr("Series of this panel"));
     m_patterns->setToolTip(tr("Names, * for anything, or a /regular expression/; several between commas (\\, is one of a name)"));
     m_problem->setProperty("role", QStringLiteral("error"));
     m_problem->setObjectName(QStringLiteral("panelProblem"));
@@ -92,6 +93,7 @@ void PanelOptions::addScale(QFormLayout* form, QComboBox* box, const QString& la
     box->addItems({tr("as the page"), tr("linear"), tr("logarithmic")});
     box->setCurrentIndex(!value ? as_page : *value ? logarithmic : linear);
     box->setObjectName(QLatin1String(name));
+    box->setAccessibleName(label);
     form->addRow(label, box);
     connect(box, &QComboBox::currentIndexChanged, this, &PanelOptions::changed);
 }
@@ -100,6 +102,7 @@ void PanelOptions::addEnd(QFormLayout* form, QLineEdit* edit, const QString& lab
     if (value) edit->setText(QLocale::c().toString(*value, 'g', QLocale::FloatingPointShortest));
     edit->setPlaceholderText(tr("the data's"));
     edit->setObjectName(QLatin1String(name));
+    edit->setAccessibleName(label);
     form->addRow(label, edit);
     connect(edit, &QLineEdit::textEdited, this, &PanelOptions::check);
 }

@@ -145,6 +145,8 @@ QWidget* DataPage::makeBody() {
     m_list->setObjectName(QStringLiteral("dataSets"));
     m_list->setAccessibleName(tr("Data sets"));
     m_list->setMinimumWidth(120);
+    m_list->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);  // a long name is cut in its middle, the tooltip has all of it
+    m_list->setTextElideMode(Qt::ElideMiddle);
     m_tabs->setObjectName(QStringLiteral("dataTabs"));
     m_tabs->setDocumentMode(true);
     addPart(tr("Card"), makeCard(), QStringLiteral("data_set"), [this](const Json& answer) { takeCard(answer); });

@@ -92,6 +92,10 @@ void ExpertHistoryView::setHistory(const ExpertHistory& history) {
     m_history = history;
     fillChoices();
     m_droppedCard->setVisible(m_history.hasDropped());
+    auto* grid = static_cast<QGridLayout*>(layout());
+    QWidget* entropy = m_entropy->parentWidget();
+    grid->removeWidget(entropy);
+    grid->addWidget(entropy, 2, 0, 1, m_history.hasDropped() ? 1 : 2);  // alone it leaves no hole beside it
     showTask();
 }
 

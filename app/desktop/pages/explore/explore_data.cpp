@@ -1,8 +1,10 @@
 #include "pages/explore/explore_data.h"
 
+#include <QCoreApplication>
 #include <algorithm>
 
 #include "project/runs_snapshot.h"
+#include "widgets/texts.h"
 
 namespace faceter::desktop {
 namespace {
@@ -78,9 +80,26 @@ std::vector<NeighbourList> neighbourLists(const Json& answer, const std::vector<
         for (const Json& rank : own.at("ranks")) list.relevantRanks.push_back(rank.at(1).get<int>());
         std::sort(list.relevantRanks.begin(), list.relevantRanks.end());
         if (own.contains("similarities")) list.similarities = own["similarities"].get<std::vector<float>>();
+        list.numTokens = own.value("num_tokens", std::int64_t{0});
+        list.keptTokens = own.value("kept_tokens", list.numTokens);
         lists.push_back(std::move(list));
     }
     return lists;
+}
+
+QString readPart(const std::vector<NeighbourList>& lists) {
+    const auto isCut = [](const NeighbourList& list) { return list.keptTokens < list.numTokens; };
+    const auto first = std::find_if(lists.begin(), lists.end(), isCut);
+    if (first == lists.end()) return {};
+    const bool alike = std::all_of(lists.begin(), lists.end(), [&](const NeighbourList& list) {
+        return list.keptTokens == first->keptTokens && list.numTokens == first->numTokens;
+    });
+    if (alike)
+        return QCoreApplication::translate("ExploreData", "of the text the first %1 of %2 tokens are read")
+            .arg(countText(first->keptTokens), countText(first->numTokens));
+    return QCoreApplication::translate("ExploreData", "%1 of %2 columns read a part of the text: the heads' tooltips say how much")
+        .arg(std::count_if(lists.begin(), lists.end(), isCut))
+        .arg(lists.size());
 }
 
 CorpusMap CorpusMap::from(const Json& answer) {

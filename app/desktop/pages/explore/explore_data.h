@@ -1,5 +1,6 @@
 #pragma once
 #include <QStringList>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -60,11 +61,14 @@ struct NeighbourList {
     ExploreColumn column;
     QString instruction;
     std::vector<Neighbour> hits;
-    std::vector<int> relevantRanks;   ///< ascending
-    std::vector<float> similarities;  ///< of all documents, where they were asked for
+    std::vector<int> relevantRanks;              ///< ascending
+    std::vector<float> similarities;             ///< of all documents, where they were asked for
+    std::int64_t numTokens = 0, keptTokens = 0;  ///< of the text that was asked about, and of what this model reads of it; 0: not told
 };
 /// An answer of the worker; `columns` are those that were asked for. One that has no answer is one of the `problems`, a line each.
 std::vector<NeighbourList> neighbourLists(const Json& answer, const std::vector<ExploreColumn>& columns, QStringList& problems);
+/// Where a model reads a part of the text alone: how much; empty: all read all of it.
+QString readPart(const std::vector<NeighbourList>& lists);
 
 /// A column's corpus in the plane.
 struct CorpusMap {

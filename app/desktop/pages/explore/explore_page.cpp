@@ -561,6 +561,8 @@ void ExplorePage::showBusy() {
     if (m_corpus && !m_corpus->part.isEmpty()) text += tr(" of %1").arg(m_corpus->part);
     if (m_corpus && m_numChosen > m_asked.size())
         text += tr(" · the first %1 of %2 columns: choose fewer runs or tasks").arg(m_asked.size()).arg(m_numChosen);
+    const NeighbourModel* shown = (view() == View::map ? m_mapTable : m_table)->model();
+    if (const QString part = readPart(shown->lists()); !m_cancelled && !part.isEmpty()) text += QStringLiteral(" · ") + part;
     m_status->setFullText(text);
 }
 

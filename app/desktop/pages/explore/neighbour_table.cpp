@@ -11,6 +11,7 @@
 #include "theme/theme.h"
 #include "widgets/colour_dot.h"
 #include "widgets/data_table.h"
+#include "widgets/texts.h"
 
 namespace faceter::desktop {
 namespace {
@@ -102,6 +103,9 @@ QVariant NeighbourModel::headerData(int section, Qt::Orientation orientation, in
     QStringList ranks;
     for (const int rank : list.relevantRanks) ranks << QString::number(rank);
     QString text = list.instruction.isEmpty() ? tr("without an instruction") : tr("instruction: %1").arg(list.instruction);
+    if (list.keptTokens < list.numTokens)
+        text += QLatin1Char('\n') +
+                tr("reads the first %1 of the text's %2 tokens").arg(countText(list.keptTokens), countText(list.numTokens));
     if (!ranks.isEmpty()) text += QLatin1Char('\n') + tr("relevant documents at rank %1").arg(ranks.join(QStringLiteral(", ")));
     return text.toHtmlEscaped();
 }

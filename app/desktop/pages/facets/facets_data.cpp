@@ -17,6 +17,7 @@ struct FacetRun {
     std::optional<Figure> plane;
 };
 
+constexpr std::size_t most_at_first = 2;  // beside the baseline: the names of three stand at their curves
 constexpr std::string_view analysis = "inter_task_similarity", projection = "inter_task_projection";
 
 /// "inter_task_similarity", or with a number where a run analysed several lists of texts.
@@ -156,17 +157,23 @@ FacetsChoice complete(const FacetsData& data, FacetsChoice choice) {
     std::vector<std::string> trained, start;
     for (const FacetGroup& group : data.groups)
         if (group.has(choice.texts)) (group.request.isStart ? start : trained).push_back(group.request.key);
-    std::vector<std::string> all = start;
-    all.insert(all.end(), trained.begin(), trained.end());  // from the end: trained ones first
+    std::vector<std::string> all = trained;
+    all.insert(all.end(), start.begin(), start.end());
     const auto has = [&](const std::string& key) { return std::find(all.begin(), all.end(), key) != all.end(); };
+    const auto isCompared = [&](const std::string& key) {
+        return std::find(choice.compared.begin(), choice.compared.end(), key) != choice.compared.end();
+    };
     if (!has(choice.baseline)) choice.baseline.clear();
     std::erase_if(choice.compared, [&](const std::string& key) { return !has(key) || key == choice.baseline; });
-    if (choice.compared.empty())
-        for (auto key = all.rbegin(); key != all.rend() && choice.compared.empty(); ++key)
-            if (*key != choice.baseline && (all.size() > 1 || !choice.baseline.empty())) choice.compared.push_back(*key);
     if (choice.baseline.empty())
-        for (auto key = all.rbegin(); key != all.rend() && choice.baseline.empty(); ++key)
-            if (std::find(choice.compared.begin(), choice.compared.end(), *key) == choice.compared.end()) choice.baseline = *key;
+        if (const auto first = std::find_if_not(all.begin(), all.end(), isCompared); first != all.end()) choice.baseline = *first;
+    const auto fill = [&choice](const std::vector<std::string>& keys, std::size_t most) {
+        if (!choice.compared.empty()) return;
+        for (const std::string& key : keys)
+            if (key != choice.baseline && choice.compared.size() < most) choice.compared.push_back(key);
+    };
+    fill(trained, most_at_first);
+    fill(start, 1);
     return choice;
 }
 

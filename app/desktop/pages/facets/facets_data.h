@@ -56,8 +56,8 @@ struct FacetsChoice {
     std::string texts, baseline;
     std::vector<std::string> compared;
 };
-/// Leaves what the data has not, and chooses what is missing: the first texts; the last group against the one before it, trained ones
-/// first.
+/// Leaves what the data has not, and chooses what is missing: the first texts; as the baseline the first group that was trained, and
+/// against it the two that follow; the start model where nothing else is there.
 FacetsChoice complete(const FacetsData& data, FacetsChoice choice);
 
 struct FacetsPicture {

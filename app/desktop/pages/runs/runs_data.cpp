@@ -15,7 +15,7 @@ namespace {
 
 using Kind = RunColumn::Kind;
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
-constexpr std::size_t most_default_types = 3;
+constexpr std::size_t most_default_scores = 3;  // what a window of 1024 has room for beside the other columns
 
 /// Phases in the order in which a person wants to see them.
 int rankOf(RunPhase phase) {
@@ -227,8 +227,9 @@ std::vector<RunColumn> RunsData::defaultColumns() const {
     // Retrieval first where it is evaluated: what most embeddings are for.
     std::vector<std::string> types = m_scores->task_types;
     std::stable_partition(types.begin(), types.end(), [](const std::string& type) { return type == "retrieval"; });
-    if (types.empty() || types.size() > most_default_types) columns.push_back({Kind::score, {}});
-    for (std::size_t i = 0; i < std::min(types.size(), most_default_types); ++i) columns.push_back({Kind::task_type, types[i]});
+    const bool withMean = types.empty() || types.size() > most_default_scores;
+    if (withMean) columns.push_back({Kind::score, {}});
+    for (std::size_t i = 0; i < std::min(types.size(), most_default_scores - withMean); ++i) columns.push_back({Kind::task_type, types[i]});
     columns.push_back({Kind::time, {}});
     return columns;
 }

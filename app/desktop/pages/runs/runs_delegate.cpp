@@ -14,7 +14,7 @@ namespace {
 
 using Kind = RunColumn::Kind;
 // What stands behind the decimal point of all numbers of a column with spreads.
-const char* const widest_spread = " +- 00.00";
+const QString widest_spread = QStringLiteral(" ± 00.00");
 constexpr int padding = 6, arrow_width = 16, indent = 20, dot = 8, gap = 6, bar_height = 3;
 
 const RunsModel& modelOf(const QModelIndex& index) { return *static_cast<const RunsModel*>(index.model()); }
@@ -89,7 +89,7 @@ class CellPainter {
         const QFontMetrics metrics(m_font);
         if (column < model.layout().spreads.size() && model.layout().spreads[column]) {
             text.chop(spread.size());
-            const int reserved = metrics.horizontalAdvance(QLatin1String(widest_spread));
+            const int reserved = metrics.horizontalAdvance(widest_spread);
             draw(m_rect.adjusted(m_rect.width() - reserved, 0, 0, 0), spread, m_colours.secondary, Qt::AlignLeft);
             m_rect.setRight(m_rect.right() - reserved);
         }
@@ -105,7 +105,12 @@ class CellPainter {
             draw(resume, resumeText(), m_colours.accent, Qt::AlignRight);
             m_rect.setRight(resume.left() - gap);
         }
-        draw(m_rect, m_index.data().toString(), m_colour, Qt::AlignRight);
+        // Where there is no room for all of it, when and where gives way before how long.
+        QString text = m_index.data().toString();
+        const QFontMetrics metrics(m_font);
+        const QString between = QStringLiteral(" · ");
+        while (text.contains(between) && metrics.horizontalAdvance(text) > m_rect.width()) text = text.left(text.lastIndexOf(between));
+        draw(m_rect, text, m_colour, Qt::AlignRight);
     }
 
     void text(Qt::TextElideMode mode) { draw(m_rect, m_index.data().toString(), m_colour, Qt::AlignLeft, mode); }
@@ -208,7 +213,7 @@ int RunsDelegate::wantedWidth(const QModelIndex& index, const QFontMetrics& usua
     if (columnOf(index).kind == Kind::name) wide += indent + 9 + (index.data(RunsModel::pinnedRole).toBool() ? 16 : 0);
     const auto& spreads = modelOf(index).layout().spreads;
     if (const auto column = static_cast<std::size_t>(index.column()); column < spreads.size() && spreads[column])
-        wide += metrics.horizontalAdvance(QLatin1String(widest_spread)) -
+        wide += metrics.horizontalAdvance(widest_spread) -
                 metrics.horizontalAdvance(index.data(RunsModel::spreadRole).toString());
     if (columnOf(index).kind == Kind::state) wide += dot + gap;
     if (columnOf(index).kind == Kind::time && index.data(RunsModel::resumableRole).toBool())

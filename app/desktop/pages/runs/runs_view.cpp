@@ -22,22 +22,24 @@ namespace {
 
 constexpr int measured_lines = 100;
 constexpr int head_padding = 20;  // what the style sheet and the header take beside its text
+constexpr int sort_room = 12;     // for the arrow at the column that is sorted by
+constexpr int least_name = 180, tight_name = 132;  // a sweep's points differ at their names' ends
 constexpr int most_width = 300, most_name_width = 220, most_settings_width = 150;
 
-/// How narrow a column of texts may get for the others' sake, its head whole; numbers and states are never cut.
-int leastWidth(RunColumn::Kind kind, int wanted, int head) {
+/// How narrow a column may get for the others' sake, its head whole; numbers and states are never cut.
+int leastWidth(RunColumn::Kind kind, int wanted, int head, int content, int name) {
     switch (kind) {
         case RunColumn::Kind::name:
-            return std::min(wanted, 180);  // a sweep's points differ at their names' ends
+            return std::min(wanted, name);
         case RunColumn::Kind::time:
-            return std::min(wanted, std::max(84, head));
+            return std::min(wanted, std::max(100, head));
         case RunColumn::Kind::key_settings:
         case RunColumn::Kind::point:
         case RunColumn::Kind::tags:
         case RunColumn::Kind::note:
             return std::min(wanted, std::max(72, head));
         default:
-            return wanted;
+            return std::min(wanted, std::max(content, head));
     }
 }
 
@@ -140,12 +142,22 @@ void RunsView::setWidths(const QHash<QString, int>& widths) {
     fitWidths();
 }
 
-int RunsView::wantedWidth(int column) const {
-    const QFontMetrics body(font()), head(horizontalHeader()->font());
-    const RunColumn& what = m_model.columns()[static_cast<std::size_t>(column)];
-    int wide = head.horizontalAdvance(what.title()) + 32;
+int RunsView::headWidth(int column) const {
+    const QString title = m_model.columns()[static_cast<std::size_t>(column)].title();
+    return QFontMetrics(horizontalHeader()->font()).horizontalAdvance(title) + head_padding;
+}
+
+int RunsView::contentWidth(int column) const {
+    const QFontMetrics body(font());
+    int wide = 0;
     for (int row = 0; row < std::min(m_model.rowCount(), measured_lines); ++row)
         wide = std::max(wide, RunsDelegate::wantedWidth(m_model.index(row, column), body));
+    return wide;
+}
+
+int RunsView::wantedWidth(int column) const {
+    const RunColumn& what = m_model.columns()[static_cast<std::size_t>(column)];
+    const int wide = std::max(headWidth(column) + sort_room, contentWidth(column));
     const bool settings = what.kind == RunColumn::Kind::key_settings;
     return std::min(wide, settings ? most_settings_width : what.kind == RunColumn::Kind::name ? most_name_width : most_width);
 }
@@ -163,17 +175,25 @@ void RunsView::widen() {
     if (m_wanted != before) shareWidth();
 }
 
-void RunsView::shareWidth() {
-    const QFontMetrics head(horizontalHeader()->font());
-    std::vector<int> widths, slack;
-    for (std::size_t i = 0; i < m_wanted.size(); ++i) {
-        const RunColumn& what = m_model.columns()[i];
-        const bool chosen = m_widths.contains(what.id());
-        widths.push_back(chosen ? m_widths.value(what.id()) : m_wanted[i]);
-        slack.push_back(chosen ? 0
-                               : widths.back() - leastWidth(what.kind, widths.back(), head.horizontalAdvance(what.title()) + head_padding));
+/// How much narrower each column may get than it is wanted; none of those whose width somebody chose.
+std::vector<int> RunsView::slackOf(int leastName) const {
+    std::vector<int> slack;
+    for (int column = 0; column < m_model.columnCount(); ++column) {
+        const RunColumn& what = m_model.columns()[static_cast<std::size_t>(column)];
+        const int wanted = m_wanted[static_cast<std::size_t>(column)];
+        const int head = headWidth(column) + (what == m_sort.column ? sort_room : 0);
+        slack.push_back(m_widths.contains(what.id()) ? 0 : wanted - leastWidth(what.kind, wanted, head, contentWidth(column), leastName));
     }
+    return slack;
+}
+
+void RunsView::shareWidth() {
+    std::vector<int> widths;
+    for (std::size_t i = 0; i < m_wanted.size(); ++i) widths.push_back(m_widths.value(m_model.columns()[i].id(), m_wanted[i]));
     const int excess = std::accumulate(widths.begin(), widths.end(), 0) - viewport()->width();
+    std::vector<int> slack(widths.size(), 0);
+    for (const int leastName : {least_name, tight_name})  // names give way once more before the last column goes out of sight
+        if (excess > std::accumulate(slack.begin(), slack.end(), 0)) slack = slackOf(leastName);
     const int yielding = std::accumulate(slack.begin(), slack.end(), 0);
     const double share = excess > 0 && yielding > 0 ? std::min(1.0, static_cast<double>(excess) / yielding) : 0;
     m_fitting = true;
@@ -193,6 +213,7 @@ void RunsView::setSort(const SortBy& sort) {
     const auto& columns = m_model.columns();
     const auto place = std::find(columns.begin(), columns.end(), sort.column);
     horizontalHeader()->setSortIndicator(place == columns.end() ? -1 : static_cast<int>(place - columns.begin()), sort.order);
+    if (m_wanted.size() == columns.size()) shareWidth();  // the arrow takes its room
 }
 
 void RunsView::sortClicked(int section, Qt::SortOrder order) {

@@ -52,7 +52,10 @@ class RunsView : public DataTable {
     bool toggleAt(const QPoint& position);
     QStringList resumableAt(const QPoint& position) const;
     bool openCurrent(bool open);
+    int headWidth(int column) const;
+    int contentWidth(int column) const;
     int wantedWidth(int column) const;
+    std::vector<int> slackOf(int leastName) const;
     void shareWidth();
     void resetOrder();
     void sortClicked(int section, Qt::SortOrder order);

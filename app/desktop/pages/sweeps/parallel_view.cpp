@@ -38,17 +38,17 @@ QString titleOf(const std::string& key, const std::vector<SweepSetting>& setting
     return qs(key);
 }
 
+/// Of one value alone numbers on both its sides: it lies in the middle, and a range on the axis stays one of numbers.
 std::pair<double, double> ends(const std::vector<double>& values) {
     const auto [least, most] = std::minmax_element(values.begin(), values.end());
-    return {*least, *most};
+    if (*least < *most) return {*least, *most};
+    const double room = *least == 0 ? 1 : std::abs(*least) / 2;
+    return {*least - room, *least + room};
 }
 
-/// From a share of the whole to that of all values: 0 to 1.
-std::vector<double> scaled(std::vector<double> values) {
-    if (values.empty()) return values;
-    const auto [least, most] = std::minmax_element(values.begin(), values.end());
-    const double low = *least, span = *most - *least;
-    for (double& value : values) value = span > 0 ? (value - low) / span : 0.5;
+/// From values to shares of the way from one end to the other.
+std::vector<double> scaled(std::vector<double> values, double low, double high) {
+    for (double& value : values) value = (value - low) / (high - low);
     return values;
 }
 
@@ -75,13 +75,13 @@ ParallelView::Axis ParallelView::axisOf(const Sweep& sweep, const SweepSetting& 
     std::vector<double> numbers;
     for (const SweepConfiguration& point : sweep.points) numbers.push_back(parse_double(valueOf(point, setting.key)).value_or(0));
     const auto [least, most] = std::minmax_element(numbers.begin(), numbers.end());
-    axis.low = seriesText(*least);
+    if (*least < *most) axis.low = seriesText(*least);
     axis.high = seriesText(*most);
     axis.log = *least > 0 && *most / *least >= log_span;
     if (axis.log)
         for (double& number : numbers) number = std::log(number);
     std::tie(axis.least, axis.most) = ends(numbers);
-    axis.places = scaled(std::move(numbers));
+    axis.places = scaled(std::move(numbers), axis.least, axis.most);
     return axis;
 }
 
@@ -89,7 +89,9 @@ ParallelView::Axis ParallelView::scoreAxis(const Sweep& sweep, const QString& ti
     std::vector<double> scores;
     for (const SweepConfiguration& point : sweep.points) scores.push_back(point.score.mean);
     const auto [least, most] = std::minmax_element(scores.begin(), scores.end());
-    return {title, scoreText(*least), scoreText(*most), {}, scaled(scores), {}, *least, *most, false};
+    const QString low = *least < *most ? scoreText(*least) : QString(), high = scoreText(*most);
+    const std::pair<double, double> both = ends(scores);
+    return {title, low, high, {}, scaled(std::move(scores), both.first, both.second), {}, both.first, both.second, false};
 }
 
 /// An end at an end of the axis stays there: "the best" are whatever comes; elsewhere it is a number, which may lie beyond the axis for a
@@ -245,7 +247,8 @@ void ParallelView::paintAxis(QPainter& painter, int place) const {
     write(axis.title, margin + metrics.ascent() - 4);
     painter.setPen(colours.secondary);
     if (axis.categories.isEmpty()) {
-        write(axis.high, plot().top() - 4, true);
+        const bool isOne = axis.low.isEmpty();  // its value stands where all lines go through
+        write(axis.high, isOne ? yOf(0.5) - 3 : plot().top() - 4, true);
         write(axis.low, plot().bottom() + metrics.ascent() + 2, true);
         return;
     }

@@ -6,8 +6,10 @@
 #include <QSignalBlocker>
 #include <QStackedWidget>
 #include <QVBoxLayout>
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "pages/page_parts.h"
 #include "pages/sweeps/parallel_view.h"
@@ -21,13 +23,40 @@ namespace {
 const PageRegistration registration{
     {QStringLiteral("sweeps"), QStringLiteral("Sweeps"), 12, true, [](Workspace& workspace) { return new SweepsPage(workspace); }}};
 
+/// Of the runs of one seed, as a failed one and its successor, the one that counts in Runs and comparisons: two of one seed are no
+/// sample of two. With scores before without, then what is done, then the earlier.
+std::vector<const RunRow*> oneOfEachSeed(const std::vector<const RunRow*>& runs) {
+    const auto worth = [](const RunRow& run) { return 2 * (run.num_scores > 0) + (run.state.phase == RunPhase::done); };
+    std::map<std::uint64_t, const RunRow*> counted;
+    for (const RunRow* run : runs) {
+        const auto [place, fresh] = counted.try_emplace(run->info.seed, run);
+        if (!fresh && worth(*run) > worth(*place->second)) place->second = run;
+    }
+    std::vector<const RunRow*> kept;
+    for (const auto& [seed, run] : counted) kept.push_back(run);
+    return kept;
+}
+
 std::vector<SweepRequest> requestsOf(const Workspace& workspace) {
     std::vector<SweepRequest> requests;
     const RunsSnapshotPtr hold = workspace.runs();
     for (const RunGroupRef& group : workspace.shownGroups())
-        for (const RunRow* run : group.runs)
+        for (const RunRow* run : oneOfEachSeed(group.runs))
             if (!run->info.is_baseline()) requests.push_back({run->info.id, group.label.toStdString()});  // a start model has no settings
     return requests;
+}
+
+bool isAlike(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+
+/// Do two answers show the same? A run that trains makes the page ask every few seconds.
+bool areAlike(const SweepsData& a, const SweepsData& b) {
+    const auto sameRun = [](const SweepsData::Run& one, const SweepsData::Run& other) {
+        return one.request.run == other.request.run && one.request.point == other.request.point && *one.settings == *other.settings &&
+               std::equal(one.scores.begin(), one.scores.end(), other.scores.begin(), other.scores.end(), isAlike);
+    };
+    const auto sameScore = [](const SweepsData::Score& one, const SweepsData::Score& other) { return one.id == other.id; };
+    return std::equal(a.scores.begin(), a.scores.end(), b.scores.begin(), b.scores.end(), sameScore) &&
+           std::equal(a.runs.begin(), a.runs.end(), b.runs.begin(), b.runs.end(), sameRun);
 }
 
 }  // namespace
@@ -125,7 +154,9 @@ void SweepsPage::clear() {
     m_stack->setCurrentWidget(m_loading);
 }
 
+/// What somebody chose, drags or reads stays where nothing has changed.
 void SweepsPage::take(const SweepsDataPtr& data) {
+    if (m_stack->currentWidget() != m_loading && areAlike(*m_data, *data)) return;
     m_data = data;
     fillScores();
     showSweep();
