@@ -14,6 +14,7 @@
 
 #include <map>
 
+#include "compare/counted_run.h"
 #include "figure/cursor_link.h"
 #include "figure/elided_name.h"
 #include "figure/figure_view.h"
@@ -230,7 +231,7 @@ std::vector<CurveGroup> CurvesPage::shownCurves() const {
         CurveGroup curve{group.label.toStdString(), group.colour, {}, {}};
         std::map<std::uint64_t, int> ofSeed;
         for (const RunRow* run : group.runs) ++ofSeed[run->info.seed];
-        for (const RunRow* run : m_seeds->isChecked() ? inOrderOfMeans(group.runs) : group.runs) {
+        for (const RunRow* run : m_seeds->isChecked() ? counting_first(group.runs) : group.runs) {
             curve.runs.push_back(run->info.id);
             const QString more = ofSeed[run->info.seed] > 1 ? QStringLiteral(" · ") + qs(run->info.shown_name()) : QString();
             curve.names.push_back((seedLabel(group.label, run->info.seed) + more).toStdString());
