@@ -85,9 +85,7 @@ class Grouping {
         const RunRow& run = *one.run;
         const RunRow* counted = counted_.at({one.group, run.info.seed});
         if (counted != &run) {
-            if (++repeats_ <= most_repeats)
-                comparison_.notes.push_back(
-                    fmt::format("{} repeats {} with the same seed and is left out", run.info.shown_name(), counted->info.shown_name()));
+            if (++repeats_ <= most_repeats) comparison_.notes.push_back(repeat_note(run.info.shown_name(), counted->info.shown_name()));
             return;
         }
         if (run.state.phase != RunPhase::done)

@@ -12,9 +12,9 @@ namespace faceter::desktop {
 /// One group of runs as a panel draws it: one line for each run, or one with a band over the seeds.
 struct CurveGroup {
     std::string label;
-    int colour = 0;                      ///< place in the palette
-    std::vector<std::string> runs;       ///< ids
-    std::vector<std::string> names{};    ///< of the runs, where each has its own line ("MoTE · seed 2")
+    int colour = 0;                    ///< place in the palette
+    std::vector<std::string> runs;     ///< ids
+    std::vector<std::string> names{};  ///< of the runs, where each has its own line ("MoTE · seed 2")
     /// Of the runs, in order of counting_first: of those of one seed the first that has a series counts in its mean, wherever the panel is
     /// zoomed into. Empty: each run is its own.
     std::vector<std::uint64_t> seeds{};

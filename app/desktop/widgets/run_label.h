@@ -6,7 +6,7 @@
 namespace faceter {
 struct RunInfo;
 struct RunRow;
-}
+}  // namespace faceter
 
 namespace faceter::desktop {
 

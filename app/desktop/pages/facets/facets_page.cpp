@@ -40,9 +40,10 @@ std::vector<FacetRequest> requestsOf(const Workspace& workspace) {
     const RunsSnapshotPtr snapshot = workspace.runs();
     for (const RunGroupRef& group : workspace.shownGroups()) {
         const bool isStart = group.runs.front()->info.is_baseline();
-        FacetRequest request{group.key.toStdString(), group.label.toStdString(), group.colour, isStart, {}, {}};
+        FacetRequest request{group.key.toStdString(), group.label.toStdString(), group.colour, isStart, {}, {}, {}};
         for (const RunRow* run : counting_first(group.runs)) {
             request.runs.push_back(run->info.id);
+            request.names.push_back(run->info.shown_name());
             request.seeds.push_back(run->info.seed);
         }
         requests.push_back(std::move(request));
