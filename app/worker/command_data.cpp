@@ -359,12 +359,7 @@ int score(const TeacherOptions& options) {
             const Example& example = pairs.examples[i];
             Json line = work.line(example);
             line["scores"] = Json::array({rows.score(example.anchor, example.positive)});
-            std::unordered_set<std::uint32_t> seen;  // one that is learnt from twice would count twice
-            for (const std::uint32_t text : given_negatives(pairs, example)) {
-                if (!seen.insert(text).second) {
-                    ++tally["negatives that stand there again, left out"];
-                    continue;
-                }
+            for (const std::uint32_t text : each_once(given_negatives(pairs, example), tally)) {
                 line["negatives"].push_back(pairs.texts[text]);
                 line["scores"].push_back(rows.score(example.anchor, text));
             }
