@@ -206,6 +206,15 @@ void add_trash(Cli& cli, const std::shared_ptr<RecordOptions>& options) {
 
 }  // namespace
 
+void take_in(Store& store) {
+    for (const std::string& warning : store.ingest_all()) say(stderr, "warning: {}\n", warning);
+}
+
+void take_in(const Project& project) {
+    Store store(project.folder());
+    take_in(store);
+}
+
 void add_record_commands(Cli& cli) {
     const auto options = std::make_shared<RecordOptions>();
     add_ingest(cli, options);

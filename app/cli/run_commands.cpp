@@ -456,7 +456,7 @@ int start_runs(const Project& project, const std::vector<RunDirectory>& runs, co
     }
     say(stderr, "{} run{} in {}\n", runs.size(), runs.size() == 1 ? "" : "s", project.runs_folder().string());
     const int code = follow_queue(queue);
-    for (const std::string& warning : Store(project.folder()).ingest_all()) say(stderr, "warning: {}\n", warning);
+    take_in(project);
     std::vector<std::string> ids;
     for (const RunDirectory& run : runs) ids.push_back(run.info().id);
     if (options.json)
