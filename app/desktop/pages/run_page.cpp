@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "pages/page_parts.h"
+#include "project/has_model.h"
 #include "project/runs_snapshot.h"
 #include "store/store.h"
 #include "widgets/labels.h"
@@ -27,8 +28,6 @@ struct Candidate {
     const RunGroupRef* group = nullptr;
     std::size_t inGroup = 0, place = 0;
 };
-
-bool hasModel(const RunRow& run) { return run.state.phase == RunPhase::done && !run.info.is_imported(); }
 
 /// Of many thousand runs: what they are called is made of those alone that are read.
 std::vector<Candidate> candidates(const std::vector<RunGroupRef>& groups) {
