@@ -94,7 +94,7 @@ int open(const OpenArguments& arguments) {
     const OpenedBundle opened = open_into(arguments.project, arguments.file);
     const Project project(arguments.project, false);
     Store store(project.folder());
-    for (const std::string& warning : store.ingest_all()) say(stderr, "warning: {}\n", warning);
+    take_in(store);
     if (arguments.json) {
         print_json({{"folder", opened.folder.string()}, {"runs", opened.runs}, {"known", opened.known}, {"differing", opened.differing}});
         return 0;

@@ -182,7 +182,7 @@ int follow_anywhere(const Project& project, const std::vector<RunDirectory>& run
     install_stop_handlers();
     ClusterSource source(project, runs);
     const int code = follow_runs(runs, source);
-    for (const std::string& warning : Store(project.folder()).ingest_all()) say(stderr, "warning: {}\n", warning);
+    take_in(project);
     return code;
 }
 

@@ -9,6 +9,10 @@
 #include "figure/table.h"
 #include "record/run_directory.h"
 
+namespace faceter {
+class Store;
+}
+
 namespace faceter::cli {
 
 /// The command line being built: commands declare themselves on `app` and the chosen one sets `action`.
@@ -28,6 +32,9 @@ void add_project_option(CLI::App& command, std::string& project);
 /// The same of a command that makes the project: --project DIR has no default.
 void add_new_project_option(CLI::App& command, std::string& project);
 Project open_project(const std::string& project);
+/// Brings the store up to date with the run directories, and warns of what cannot be read.
+void take_in(Store& store);
+void take_in(const Project& project);
 /// --plugin-dir DIR.
 void add_plugin_option(Cli& cli, CLI::App& command);
 Catalogue load_catalogue(const Cli& cli);

@@ -76,7 +76,7 @@ std::vector<RunRow> chosen_rows(Store& store, const Project& project, const std:
 }
 
 MadeComparison make_comparison(const Project& project, Store& store, const ComparisonOptions& options, const std::string& what) {
-    for (const std::string& warning : store.ingest_all()) say(stderr, "warning: {}\n", warning);
+    take_in(store);
     MadeComparison made;
     made.rows = chosen_rows(store, project, options.run_names);
     if (!options.where.empty()) filter_rows(store, options.where, made.rows);

@@ -63,29 +63,15 @@ Json findings_of(const Json& facts) {
     return findings;
 }
 
-/// Parts of a list over as many lines as the terminal's width takes, each in the same column.
-std::string in_lines(const std::vector<std::string>& parts, int column) {
-    const int width = terminal_columns(stdout) - 1;
-    std::string text;
-    int used = column;
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-        const std::string part = parts[i] + (i + 1 < parts.size() ? "," : "");
-        if (i > 0 && used + 1 + display_width(part) > width) {
-            text += "\n" + blanks(column);
-            used = column;
-        } else if (i > 0) {
-            text += " ";
-            ++used;
-        }
-        text += part;
-        used += display_width(part);
-    }
-    return text;
+/// Over as many lines as the terminal's width takes, each in the column of the values.
+std::string in_lines(const std::vector<std::string>& parts) {
+    constexpr int column = 23;
+    return join(wrap(join(parts, ", "), terminal_columns(stdout) - 1 - column, LongWords::whole), "\n" + blanks(column));
 }
 
 void print_fact(std::string name, const Json& value) {
     std::string text = value.is_string() ? value.get<std::string>() : value.dump();
-    if (value.is_array()) text = value.empty() ? "none" : in_lines(value.get<std::vector<std::string>>(), 23);
+    if (value.is_array()) text = value.empty() ? "none" : in_lines(value.get<std::vector<std::string>>());
     if (name.ends_with("_bytes")) {
         text = format_bytes(value.get<std::uint64_t>());
         name.resize(name.size() - 6);

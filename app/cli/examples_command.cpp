@@ -65,7 +65,7 @@ std::map<std::string, ExampleTexts> texts_of(const Project& project, const Compa
 int examples(const ExamplesOptions& options) {
     const Project project = open_project(options.project);
     Store store(project.folder());
-    for (const std::string& warning : store.ingest_all()) say(stderr, "warning: {}\n", warning);
+    take_in(store);
     const Comparison comparison = compare_two(store, project, options);
     check_set(comparison, options.set);
     const ExampleChanges changes = example_changes(comparison, read_examples(store, comparison), 0, 1, options.set);

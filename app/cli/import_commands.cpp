@@ -2,7 +2,6 @@
 #include "common/error.h"
 #include "common/printable.h"
 #include "compare/mteb_results.h"
-#include "store/store.h"
 
 namespace faceter::cli {
 namespace {
@@ -18,7 +17,7 @@ int import_mteb(const ImportOptions& options) {
     for (const ImportedModel& model : models)
         for (const std::string& note : model.notes) say(stderr, "warning: {}\n", note);
     const std::vector<ImportedRun> runs = import_models(project, options.folder, models);
-    for (const std::string& warning : Store(project.folder()).ingest_all()) say(stderr, "warning: {}\n", warning);
+    take_in(project);
     if (options.json) {
         Json list = Json::array();
         for (const ImportedRun& run : runs)

@@ -24,10 +24,6 @@ void print_lines(const std::vector<std::string>& lines) {
     for (const std::string& line : lines) say(stdout, "{}\n", line);
 }
 
-void take_in(Store& store) {
-    for (const std::string& warning : store.ingest_all()) say(stderr, "warning: {}\n", warning);
-}
-
 int lineage(const LineageOptions& options) {
     const Project project = open_project(options.project);
     refresh_jobs(project);

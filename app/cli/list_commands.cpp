@@ -109,7 +109,7 @@ int list_runs(const ListOptions& options) {
     const Project project = open_project(options.project);
     refresh_jobs(project);
     Store store(project.folder());
-    for (const std::string& warning : store.ingest_all()) say(stderr, "warning: {}\n", warning);
+    take_in(store);
     std::vector<RunRow> rows = store.runs();
     std::erase_if(rows, [&](const RunRow& row) {
         return (row.archived && !options.all) || (!options.state.empty() && run_phase_name(row.state.phase) != options.state) ||

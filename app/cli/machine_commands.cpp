@@ -3,10 +3,8 @@
 #include "cli/field_words.h"
 #include "common/error.h"
 #include "common/printable.h"
-#include "common/progress.h"
 #include "common/strings.h"
 #include "experiment/experiment_schema.h"
-#include "figure/text_width.h"
 
 namespace faceter::cli {
 namespace {
@@ -22,13 +20,9 @@ Json rejected_json(const PluginList& plugins) {
     return list;
 }
 
-void print_wrapped(const std::string& text) {
-    for (const std::string& line : wrap(printable(text), terminal_columns(stdout))) fmt::print("{}\n", line);
-}
-
 void print_extension(std::string_view kind, const Extension& extension) {
     fmt::print("\n");
-    print_wrapped(fmt::format("{} {}: {}", kind, extension.name, extension.summary));
+    print_wrapped(printable(fmt::format("{} {}: {}", kind, extension.name, extension.summary)));
     Table table;
     for (const char* name : {"setting", "default", "range", "what it is", "source"}) table.add_column(name, ColumnKind::text);
     for (const Field& field : extension.schema.fields)
@@ -51,8 +45,8 @@ int show_plugin(const Catalogue& catalogue, const MachineOptions& options) {
         print_json(manifest_to_json(*plugin));
         return 0;
     }
-    print_wrapped(fmt::format("{} {}: {}", plugin->id, plugin->version, plugin->summary));
-    if (!plugin->citation.empty()) print_wrapped(plugin->citation);
+    print_wrapped(printable(fmt::format("{} {}: {}", plugin->id, plugin->version, plugin->summary)));
+    if (!plugin->citation.empty()) print_wrapped(printable(plugin->citation));
     fmt::print("{}\n", plugin->file.string());
     const std::pair<const char*, const std::vector<Extension>*> offers[] = {{"variant", &plugin->variants},
                                                                             {"curriculum", &plugin->curricula},

@@ -45,6 +45,44 @@ void use_models_of_project(const CLI::App& app) {
     use_runs_as_models();
 }
 
+/// In the order of the help.
+void add_commands(Cli& cli) {
+    add_run_commands(cli);
+    add_cluster_commands(cli);
+    add_queue_commands(cli);
+    add_list_commands(cli);
+    add_names_command(cli);
+    add_compare_commands(cli);
+    add_examples_command(cli);
+    add_lineage_commands(cli);
+    for (const auto& [name, summary] : worker_commands()) cli.app.add_subcommand(name, summary)->group("Commands");
+    add_tokenize_command(cli);
+    add_stats_commands(cli);
+    add_study_commands(cli);
+    add_data_commands(cli);
+    add_record_commands(cli);
+    add_import_commands(cli);
+    add_report_command(cli);
+    add_machine_commands(cli);
+    add_conform_command(cli);
+    add_plugin_commands(cli);
+    add_merge_command(cli);
+    add_reference_command(cli);
+    add_setup_command(cli);
+    add_init_command(cli);
+    add_stage_command(cli);
+    add_bundle_commands(cli);
+    for (const char* name : {"check", "stage", "tokenize", "conform"}) add_project_of_models(*cli.app.get_subcommand(name));
+}
+
+void refuse_unknown(const CLI::App& app, const std::string& word) {
+    std::vector<std::string> names = command_names(app);
+    std::sort(names.begin(), names.end());
+    const std::vector<std::string> hidden{"supervise", "attend", "feed", "names"};  // what faceter itself and shells call
+    if (std::find(hidden.begin(), hidden.end(), word) == hidden.end() && std::find(names.begin(), names.end(), word) == names.end())
+        throw usage_error("unknown command {}{}", faceter::quoted(word), suggestion(word, names));
+}
+
 int parse_and_run(int argc, char** argv);
 
 /// `faceter help stats welch` is `faceter stats welch --help`.
@@ -66,40 +104,8 @@ int parse_and_run(int argc, char** argv) {
         "--version", [] { return version_text(find_plugins(plugin_folders())); }, "Version, commit, libtorch, compiler and plugins");
     app.footer(footer);
     app.formatter(std::make_shared<HelpFormatter>());
-    add_run_commands(cli);
-    add_cluster_commands(cli);
-    add_queue_commands(cli);
-    add_list_commands(cli);
-    add_names_command(cli);
-    add_compare_commands(cli);
-    add_examples_command(cli);
-    add_lineage_commands(cli);
-    for (const auto& [name, summary] : worker_commands()) app.add_subcommand(name, summary)->group("Commands");
-    add_tokenize_command(cli);
-    add_stats_commands(cli);
-    add_study_commands(cli);
-    add_data_commands(cli);
-    add_record_commands(cli);
-    add_import_commands(cli);
-    add_report_command(cli);
-    add_machine_commands(cli);
-    add_conform_command(cli);
-    add_plugin_commands(cli);
-    add_merge_command(cli);
-    add_reference_command(cli);
-    add_setup_command(cli);
-    add_init_command(cli);
-    add_stage_command(cli);
-    add_bundle_commands(cli);
-    for (const char* name : {"check", "stage", "tokenize", "conform"}) add_project_of_models(*app.get_subcommand(name));
-    if (argc > 1 && argv[1][0] != '-') {
-        std::vector<std::string> names = command_names(app);
-        std::sort(names.begin(), names.end());
-        const std::vector<std::string> hidden{"supervise", "attend", "feed", "names"};  // what faceter itself and shells call
-        if (std::find(hidden.begin(), hidden.end(), argv[1]) == hidden.end() &&
-            std::find(names.begin(), names.end(), argv[1]) == names.end())
-            throw usage_error("unknown command {}{}", faceter::quoted(argv[1]), suggestion(argv[1], names));
-    }
+    add_commands(cli);
+    if (argc > 1 && argv[1][0] != '-') refuse_unknown(app, argv[1]);
     try {
         app.parse(argc, argv);
     } catch (const CLI::Success& asked_for_help) {

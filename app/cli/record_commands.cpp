@@ -145,16 +145,16 @@ void add_run(CLI::App& command, RecordOptions& options) {
     add_project_option(command, options.project);
 }
 
-}  // namespace
-
-void add_record_commands(Cli& cli) {
-    auto options = std::make_shared<RecordOptions>();
+void add_ingest(Cli& cli, const std::shared_ptr<RecordOptions>& options) {
     CLI::App* ingested = add_command(cli, cli.app, "ingest", "Bring the store up to date with the run directories",
                                      "  faceter ingest --project ~/quickstart --rebuild", [options] { return ingest(*options); });
     add_project_option(*ingested, options->project);
     ingested->add_flag("--rebuild", options->rebuild, "make the store anew; it holds nothing that the run directories do not");
     ingested->add_flag("--json", options->json, "print as JSON");
+}
 
+/// What is said of one run.
+void add_tag_and_note(Cli& cli, const std::shared_ptr<RecordOptions>& options) {
     CLI::App* tagged = add_command(cli, cli.app, "tag", "Tag a run", "  faceter tag quickstart-mote-s1 paper --project ~/quickstart",
                                    [options] { return tag(*options); });
     add_run(*tagged, *options);
@@ -165,7 +165,11 @@ void add_record_commands(Cli& cli) {
                                   "  faceter note quickstart-mote-s1 'best so far'", [options] { return note(*options); });
     add_run(*noted, *options);
     noted->add_option("TEXT", options->text, "the note")->required();
+    for (CLI::App* command : {tagged, noted}) command->add_flag("--json", options->json, "print as JSON");
+}
 
+/// Where runs stand: archive, pin, delete and restore.
+void add_places(Cli& cli, const std::shared_ptr<RecordOptions>& options) {
     CLI::App* archived = add_command(cli, cli.app, "archive", "Leave runs out of lists and comparisons",
                                      "  faceter archive quickstart-mote-s1", [options] { return archive(*options); });
     CLI::App* pinned = add_command(cli, cli.app, "pin", "Pin runs: they stand first in the desktop's list",
@@ -179,14 +183,15 @@ void add_record_commands(Cli& cli) {
     for (CLI::App* command : {archived, pinned, deleted, restored}) {
         command->add_option("RUN", options->runs, "names of runs, or the beginnings of some")->required();
         add_project_option(*command, options->project);
-    }
-    for (CLI::App* command : {tagged, noted, archived, pinned, deleted, restored})
         command->add_flag("--json", options->json, "print as JSON");
+    }
     archived->add_flag("--undo", options->remove, "show them again");
     pinned->add_flag("--undo", options->remove, "take the pins away");
     deleted->add_flag("--now", options->yes, "remove them from the disk for good");
     add_take_over_option(*deleted, options->take_over);
+}
 
+void add_trash(Cli& cli, const std::shared_ptr<RecordOptions>& options) {
     CLI::App* trash = add_command(cli, cli.app, "trash", "List the project's trash, or empty it",
                                   "  faceter trash --project ~/quickstart\n  faceter trash --empty --older-than 30",
                                   [options] { return show_trash(*options); });
@@ -197,6 +202,25 @@ void add_record_commands(Cli& cli) {
         ->type_name("DAYS")
         ->needs(empty);
     trash->add_flag("--json", options->json, "print as JSON");
+}
+
+}  // namespace
+
+void take_in(Store& store) {
+    for (const std::string& warning : store.ingest_all()) say(stderr, "warning: {}\n", warning);
+}
+
+void take_in(const Project& project) {
+    Store store(project.folder());
+    take_in(store);
+}
+
+void add_record_commands(Cli& cli) {
+    const auto options = std::make_shared<RecordOptions>();
+    add_ingest(cli, options);
+    add_tag_and_note(cli, options);
+    add_places(cli, options);
+    add_trash(cli, options);
 }
 
 }  // namespace faceter::cli

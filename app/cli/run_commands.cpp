@@ -374,6 +374,76 @@ bool is_agreed(const std::string& question) {
     return answer == "y" || answer == "Y" || answer == "yes";
 }
 
+void add_run(Cli& cli, const std::shared_ptr<RunOptions>& options) {
+    CLI::App* run = add_command(cli, cli.app, "run", "Run an experiment: train, evaluate and compare its variants",
+                                "  faceter run experiments/quickstart.yaml --project ~/quickstart\n"
+                                "  faceter run mine.yaml --project p --set training.batch_size=16 --seeds 1,2,3 --detach\n"
+                                "  faceter run mine.yaml --project p --only MoTE --only EM/seed=1\n"
+                                "  faceter run --staged /scratch/me/mine --project p   on a node without network\n"
+                                "Ctrl-C stops with a checkpoint (exit code 6); faceter resume goes on.",
+                                [&cli, options] { return run_experiment(cli, *options); });
+    add_experiment_options(cli, *run, *options);
+    add_staged_option(*run, *options);
+    add_new_project_option(*run, options->project);
+    add_start_options(*run, *options);
+}
+
+void add_check(Cli& cli, const std::shared_ptr<RunOptions>& options) {
+    CLI::App* check = add_command(cli, cli.app, "check", "Check an experiment file; list its runs and their negatives",
+                                  "  faceter check experiments/quickstart.yaml\n"
+                                  "  faceter check mine.yaml --devices 4   as it is to be run\n"
+                                  "  faceter check mine.yaml --only MoTE   of its runs those of one variant\n"
+                                  "  faceter check mine.yaml --memory      and what it takes of a GPU",
+                                  [&cli, options] { return check_experiment(cli, *options); });
+    add_experiment_options(cli, *check, *options);
+    check->add_flag("--memory", options->memory, "say what training takes of a GPU's memory, too (faceter memory)")
+        ->excludes("--json")
+        ->excludes("--smoke");
+    add_devices_option(*check, *options);
+}
+
+void add_submit(Cli& cli, const std::shared_ptr<RunOptions>& options) {
+    CLI::App* submitted = add_command(cli, cli.app, "submit", "Run an experiment on a cluster, through a profile",
+                                      "  faceter profile template slurm > ~/.config/faceter/profiles/gpu.yaml\n"
+                                      "  faceter submit mine.yaml --project p --profile gpu --seeds 1,2,3 --dry-run\n"
+                                      "  faceter submit mine.yaml --project p --profile gpu --seeds 1,2,3\n"
+                                      "  faceter follow --project p\n"
+                                      "Every run is one element of a job array. It writes a checkpoint when its time is up or\n"
+                                      "another job takes its place, and goes on from there.",
+                                      [&cli, options] { return submit(cli, *options); });
+    add_experiment_options(cli, *submitted, *options);
+    add_staged_option(*submitted, *options);
+    add_new_project_option(*submitted, options->project);
+    submitted->add_option("--profile", options->profile, "a profile (faceter profile list)")->required()->type_name("NAME");
+    submitted->add_flag("--dry-run", options->dry_run, "print what would be submitted, and make nothing");
+}
+
+/// Of runs that are there: resume, rerun and stop.
+void add_resume(Cli& cli, const std::shared_ptr<RunOptions>& options) {
+    CLI::App* resumed = add_command(cli, cli.app, "resume", "Go on with stopped, failed or dead runs from their last checkpoint",
+                                    "  faceter resume quickstart-mote-s1 --project ~/quickstart\n"
+                                    "  faceter resume quickstart-mote-s1 --take-over",
+                                    [options] { return resume(*options); });
+    CLI::App* again = add_command(cli, cli.app, "rerun", "A new run with the same resolved settings as an older one",
+                                  "  faceter rerun MoTE --project ~/quickstart", [options] { return rerun(*options); });
+    CLI::App* stopped = add_command(cli, cli.app, "stop", "Stop runs with a checkpoint",
+                                    "  faceter stop quickstart-mote-s1 --project ~/quickstart", [options] { return stop(*options); });
+    for (CLI::App* command : {resumed, again, stopped}) add_names(*command, *options);
+    for (CLI::App* command : {resumed, again, stopped}) command->add_flag("--json", options->start.json, "print as JSON");
+    add_take_over_option(*resumed, options->take_over);
+    for (CLI::App* command : {resumed, again}) {
+        add_start_options(*command, *options);
+        command->add_option("--profile", options->profile, "a profile to start through, or 'here' for this machine")->type_name("NAME");
+    }
+}
+
+void add_supervise(Cli& cli) {
+    auto queue = std::make_shared<std::string>();
+    CLI::App* hidden = add_command(cli, cli.app, "supervise", "", "", [queue] { return supervise(*queue); });
+    hidden->group("");
+    hidden->add_option("QUEUE", *queue)->required();
+}
+
 }  // namespace
 
 void add_take_over_option(CLI::App& command, bool& take_over) {
@@ -405,7 +475,7 @@ int start_runs(const Project& project, const std::vector<RunDirectory>& runs, co
     }
     say(stderr, "{} in {}\n", counted_runs(runs.size()), project.runs_folder().string());
     const int code = follow_queue(queue);
-    for (const std::string& warning : Store(project.folder()).ingest_all()) say(stderr, "warning: {}\n", warning);
+    take_in(project);
     std::vector<std::string> ids;
     for (const RunDirectory& run : runs) ids.push_back(run.info().id);
     if (options.json)
@@ -416,65 +486,12 @@ int start_runs(const Project& project, const std::vector<RunDirectory>& runs, co
 }
 
 void add_run_commands(Cli& cli) {
-    auto options = std::make_shared<RunOptions>();
-    CLI::App* run = add_command(cli, cli.app, "run", "Run an experiment: train, evaluate and compare its variants",
-                                "  faceter run experiments/quickstart.yaml --project ~/quickstart\n"
-                                "  faceter run mine.yaml --project p --set training.batch_size=16 --seeds 1,2,3 --detach\n"
-                                "  faceter run mine.yaml --project p --only MoTE --only EM/seed=1\n"
-                                "  faceter run --staged /scratch/me/mine --project p   on a node without network\n"
-                                "Ctrl-C stops with a checkpoint (exit code 6); faceter resume goes on.",
-                                [&cli, options] { return run_experiment(cli, *options); });
-    add_experiment_options(cli, *run, *options);
-    add_staged_option(*run, *options);
-    add_new_project_option(*run, options->project);
-    add_start_options(*run, *options);
-
-    CLI::App* check = add_command(cli, cli.app, "check", "Check an experiment file; list its runs and their negatives",
-                                  "  faceter check experiments/quickstart.yaml\n"
-                                  "  faceter check mine.yaml --devices 4   as it is to be run\n"
-                                  "  faceter check mine.yaml --only MoTE   of its runs those of one variant\n"
-                                  "  faceter check mine.yaml --memory      and what it takes of a GPU",
-                                  [&cli, options] { return check_experiment(cli, *options); });
-    add_experiment_options(cli, *check, *options);
-    check->add_flag("--memory", options->memory, "say what training takes of a GPU's memory, too (faceter memory)")
-        ->excludes("--json")
-        ->excludes("--smoke");
-    add_devices_option(*check, *options);
-
-    CLI::App* submitted = add_command(cli, cli.app, "submit", "Run an experiment on a cluster, through a profile",
-                                      "  faceter profile template slurm > ~/.config/faceter/profiles/gpu.yaml\n"
-                                      "  faceter submit mine.yaml --project p --profile gpu --seeds 1,2,3 --dry-run\n"
-                                      "  faceter submit mine.yaml --project p --profile gpu --seeds 1,2,3\n"
-                                      "  faceter follow --project p\n"
-                                      "Every run is one element of a job array. It writes a checkpoint when its time is up or\n"
-                                      "another job takes its place, and goes on from there.",
-                                      [&cli, options] { return submit(cli, *options); });
-    add_experiment_options(cli, *submitted, *options);
-    add_staged_option(*submitted, *options);
-    add_new_project_option(*submitted, options->project);
-    submitted->add_option("--profile", options->profile, "a profile (faceter profile list)")->required()->type_name("NAME");
-    submitted->add_flag("--dry-run", options->dry_run, "print what would be submitted, and make nothing");
-
-    CLI::App* resumed = add_command(cli, cli.app, "resume", "Go on with stopped, failed or dead runs from their last checkpoint",
-                                    "  faceter resume quickstart-mote-s1 --project ~/quickstart\n"
-                                    "  faceter resume quickstart-mote-s1 --take-over",
-                                    [options] { return resume(*options); });
-    CLI::App* again = add_command(cli, cli.app, "rerun", "A new run with the same resolved settings as an older one",
-                                  "  faceter rerun MoTE --project ~/quickstart", [options] { return rerun(*options); });
-    CLI::App* stopped = add_command(cli, cli.app, "stop", "Stop runs with a checkpoint",
-                                    "  faceter stop quickstart-mote-s1 --project ~/quickstart", [options] { return stop(*options); });
-    for (CLI::App* command : {resumed, again, stopped}) add_names(*command, *options);
-    for (CLI::App* command : {resumed, again, stopped}) command->add_flag("--json", options->start.json, "print as JSON");
-    add_take_over_option(*resumed, options->take_over);
-    for (CLI::App* command : {resumed, again}) {
-        add_start_options(*command, *options);
-        command->add_option("--profile", options->profile, "a profile to start through, or 'here' for this machine")->type_name("NAME");
-    }
-
-    auto queue = std::make_shared<std::string>();
-    CLI::App* hidden = add_command(cli, cli.app, "supervise", "", "", [queue] { return supervise(*queue); });
-    hidden->group("");
-    hidden->add_option("QUEUE", *queue)->required();
+    const auto options = std::make_shared<RunOptions>();
+    add_run(cli, options);
+    add_check(cli, options);
+    add_submit(cli, options);
+    add_resume(cli, options);
+    add_supervise(cli);
 }
 
 }  // namespace faceter::cli

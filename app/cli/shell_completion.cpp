@@ -197,6 +197,40 @@ std::string fish_option(const std::string& condition, const Json& option) {
                                        described(option.at("summary"), false));
 }
 
+/// Of its commands, and what each of them takes.
+constexpr std::string_view zsh_frame = R"sh(#compdef faceter
+# made by `faceter reference zsh`
+_faceter_names() {{
+    local -a project experiment names
+    local -i at=${{words[(I)--project]}} joined=${{words[(I)--project=*]}} file=${{words[(I)*.yaml]}}
+    if (( at )); then project=(--project ${{${{(Q)words[at+1]}}/#\~/$HOME}}); fi
+    if (( joined )); then project=(--project ${{${{(Q)words[joined]#--project=}}/#\~/$HOME}}); fi
+    if (( file )); then experiment=(--experiment ${{${{(Q)words[file]}}/#\~/$HOME}}); fi
+    names=(${{(f)"$(faceter names --of $1 $project $experiment 2>/dev/null)"}})
+    compadd -a names || _files
+}}
+_faceter_runs() {{ _faceter_names runs }}
+_faceter_chapters() {{ _faceter_names chapters }}
+_faceter_profiles() {{ _faceter_names profiles }}
+_faceter_plugins() {{ _faceter_names plugins }}
+_faceter_methods() {{ _faceter_names methods }}
+_faceter_variants() {{ _faceter_names variants }}
+_faceter() {{
+    local -a commands known=({})
+    local path_typed= next
+    local -i used=1 i
+    for ((i = 2; i < CURRENT; i++)); do
+        next=${{path_typed:+$path_typed }}${{words[i]}}
+        if (( ${{known[(Ie)$next]}} )); then path_typed=$next; used=i; fi
+    done
+    words=("${{(@)words[used,-1]}}")
+    (( CURRENT -= used - 1 ))
+    case $path_typed in
+{}    esac
+}}
+_faceter "$@"
+)sh";
+
 }  // namespace
 
 std::string bash_completion(const Json& tree) {
@@ -228,39 +262,7 @@ std::string zsh_completion(const Json& tree) {
             cases += fmt::format("            _arguments -S{} \\\n            '*:{}' ;;\n", zsh_options(command.tree),
                                  zsh_arguments(command.tree));
     }
-    return fmt::format(R"sh(#compdef faceter
-# made by `faceter reference zsh`
-_faceter_names() {{
-    local -a project experiment names
-    local -i at=${{words[(I)--project]}} joined=${{words[(I)--project=*]}} file=${{words[(I)*.yaml]}}
-    if (( at )); then project=(--project ${{${{(Q)words[at+1]}}/#\~/$HOME}}); fi
-    if (( joined )); then project=(--project ${{${{(Q)words[joined]#--project=}}/#\~/$HOME}}); fi
-    if (( file )); then experiment=(--experiment ${{${{(Q)words[file]}}/#\~/$HOME}}); fi
-    names=(${{(f)"$(faceter names --of $1 $project $experiment 2>/dev/null)"}})
-    compadd -a names || _files
-}}
-_faceter_runs() {{ _faceter_names runs }}
-_faceter_chapters() {{ _faceter_names chapters }}
-_faceter_profiles() {{ _faceter_names profiles }}
-_faceter_plugins() {{ _faceter_names plugins }}
-_faceter_methods() {{ _faceter_names methods }}
-_faceter_variants() {{ _faceter_names variants }}
-_faceter() {{
-    local -a commands known=({})
-    local path_typed= next
-    local -i used=1 i
-    for ((i = 2; i < CURRENT; i++)); do
-        next=${{path_typed:+$path_typed }}${{words[i]}}
-        if (( ${{known[(Ie)$next]}} )); then path_typed=$next; used=i; fi
-    done
-    words=("${{(@)words[used,-1]}}")
-    (( CURRENT -= used - 1 ))
-    case $path_typed in
-{}    esac
-}}
-_faceter "$@"
-)sh",
-                       known, cases);
+    return fmt::format(zsh_frame, known, cases);
 }
 
 std::string fish_completion(const Json& tree) {

@@ -49,6 +49,11 @@ void stop_where_wanted(const fs::path& work) {
         throw Error(ExitCode::stopped, fmt::format("stopped; what is done lies in {}, the same command goes on from there", work.string()));
 }
 
+/// The texts of both sides, embedded.
+struct EmbeddedSides {
+    EmbeddingChunks queries, documents;
+};
+
 /// What the commands share: the pairs, the teacher, and the folder of the work.
 class TeacherWork {
   public:
@@ -68,18 +73,11 @@ class TeacherWork {
 
     const TrainingSet& pairs() const { return pairs_; }
     const Route& route(Role role) const { return routes_[role == Role::document]; }
-    EmbeddingChunks chunks(const char* name, std::vector<std::string_view> texts, Role role) const {
-        return {work_, name, std::move(texts), *opened_.model, route(role), teacher_.is_normalised()};
-    }
-    void embed(const EmbeddingChunks& chunks, const char* what) const {
-        ProgressLine progress(what, chunks.num_texts(), "texts");
-        bool begun = false;
-        chunks.complete([&](std::size_t done) {
-            if (!std::exchange(begun, true)) progress.start_at(done);
-            progress.update(done);
-            stop_where_wanted(work_);
-        });
-        progress.finish();
+    EmbeddedSides embed(std::vector<std::string_view> queries, std::vector<std::string_view> documents) const {
+        EmbeddedSides sides{chunks("queries", std::move(queries), Role::query), chunks("documents", std::move(documents), Role::document)};
+        complete(sides.queries, "embed queries");
+        complete(sides.documents, "embed documents");
+        return sides;
     }
 
     /// Runs `work` for each part that has no result yet: it returns the part's lines and what it counted.
@@ -141,6 +139,19 @@ class TeacherWork {
     }
 
   private:
+    EmbeddingChunks chunks(const char* name, std::vector<std::string_view> texts, Role role) const {
+        return {work_, name, std::move(texts), *opened_.model, route(role), teacher_.is_normalised()};
+    }
+    void complete(const EmbeddingChunks& chunks, const char* what) const {
+        ProgressLine progress(what, chunks.num_texts(), "texts");
+        bool begun = false;
+        chunks.complete([&](std::size_t done) {
+            if (!std::exchange(begun, true)) progress.start_at(done);
+            progress.update(done);
+            stop_where_wanted(work_);
+        });
+        progress.finish();
+    }
     fs::path lines_file(std::size_t part) const { return work_ / fmt::format("part-{:06}.jsonl", part); }
     fs::path tally_file(std::size_t part) const { return work_ / fmt::format("part-{:06}.json", part); }
 
@@ -243,54 +254,83 @@ std::span<const Example> part_of(const TrainingSet& pairs, std::size_t begin, st
     return {pairs.examples.data() + begin, end - begin};
 }
 
-int mine(const MineOptions& options) {
-    const MiningSettings& s = options.mining;
-    Json settings = {{"command", "mine"},
-                     {"negatives", s.negatives},
-                     {"depth", s.depth},
-                     {"margin", s.margin},
-                     {"absolute_margin", s.absolute_margin},
-                     {"given", options.filter_given},
-                     {"corpus", options.corpus.empty() ? "" : sha256_file(options.corpus)}};
-    if (!options.corpus.empty()) keep_input(options.corpus, options.output);
-    TeacherWork work(options, settings);
-    const TrainingSet& pairs = work.pairs();
+std::size_t num_parts(const TrainingSet& pairs) { return (pairs.examples.size() + examples_a_part - 1) / examples_a_part; }
+
+Numbering queries_of(const TrainingSet& pairs) {
     Numbering queries;
     for (const Example& example : pairs.examples) queries.of(example.anchor);
-    MiningDocuments documents(work, options);
-    const EmbeddingChunks query_rows = work.chunks("queries", queries.views(pairs.texts), Role::query);
-    const EmbeddingChunks document_rows = work.chunks("documents", documents.views(), Role::document);
-    work.embed(query_rows, "embed queries");
-    work.embed(document_rows, "embed documents");
-    const Positives positives(pairs);
-    const std::size_t parts = (pairs.examples.size() + examples_a_part - 1) / examples_a_part;
-    work.in_parts(parts, options.filter_given ? "filter negatives" : "mine", [&](std::size_t part) {
-        const std::size_t begin = part * examples_a_part, end = std::min(pairs.examples.size(), begin + examples_a_part);
-        JudgedRows rows(pairs, part_of(pairs, begin, end), options.filter_given);
-        rows.set_queries(query_rows.gather(queries.of(rows.anchors)));
-        rows.set_documents(document_rows.gather(documents.rows_of(rows.documents)));
-        std::vector<std::vector<SearchHit>> hits(rows.anchors.texts.size());
-        if (!options.filter_given) {
-            ExactSearch search(rows.queries(), s.depth + positives.most());
-            for (std::size_t chunk = 0; chunk < document_rows.num_chunks(); ++chunk) search.add_documents(view(document_rows.read(chunk)));
-            hits = search.results();
-        }
+    return queries;
+}
+
+/// The negatives of the pairs, a part of them at a time.
+class Mining {
+  public:
+    Mining(const TeacherWork& work, const MineOptions& options)
+        : work_(work),
+          options_(options),
+          queries_(queries_of(work.pairs())),
+          documents_(work, options),
+          sides_(work.embed(queries_.views(work.pairs().texts), documents_.views())),
+          positives_(work.pairs()) {}
+
+    std::pair<std::string, Tally> part(std::size_t number) {
+        const TrainingSet& pairs = work_.pairs();
+        const std::size_t begin = number * examples_a_part, end = std::min(pairs.examples.size(), begin + examples_a_part);
+        JudgedRows rows(pairs, part_of(pairs, begin, end), options_.filter_given);
+        rows.set_queries(sides_.queries.gather(queries_.of(rows.anchors)));
+        rows.set_documents(sides_.documents.gather(documents_.rows_of(rows.documents)));
+        const auto best = options_.filter_given ? std::vector<std::vector<SearchHit>>() : best_documents(rows);
         std::string lines;
         Tally tally;
-        for (std::size_t i = begin; i < end; ++i) {
-            const Example& example = pairs.examples[i];
-            const double positive = rows.score(example.anchor, example.positive);
-            const auto negatives = options.filter_given
-                                       ? filter_given(given_negatives(pairs, example), example.anchor, rows, s.limit(positive), tally)
-                                       : choose_negatives(as_texts(hits[rows.anchors.of(example.anchor)], documents.ids()), example,
-                                                          positive, positives, s, tally);
-            Json line = work.line(example);
+        for (const Example& example : part_of(pairs, begin, end)) {
+            Json line = work_.line(example);
             line["negatives"] = Json::array();
-            for (const std::uint32_t id : negatives) line["negatives"].push_back(documents.text(id));
+            for (const std::uint32_t id : negatives_of(example, rows, best, tally)) line["negatives"].push_back(documents_.text(id));
             lines += line.dump() + "\n";
         }
-        return std::pair{std::move(lines), std::move(tally)};
-    });
+        return {std::move(lines), std::move(tally)};
+    }
+
+  private:
+    /// Of each query, by its number in `rows`.
+    std::vector<std::vector<SearchHit>> best_documents(const JudgedRows& rows) const {
+        ExactSearch search(rows.queries(), options_.mining.depth + positives_.most());
+        for (std::size_t chunk = 0; chunk < sides_.documents.num_chunks(); ++chunk)
+            search.add_documents(view(sides_.documents.read(chunk)));
+        return search.results();
+    }
+
+    std::vector<std::uint32_t> negatives_of(const Example& example, JudgedRows& rows, const std::vector<std::vector<SearchHit>>& best,
+                                            Tally& tally) const {
+        const double positive = rows.score(example.anchor, example.positive);
+        const MiningSettings& s = options_.mining;
+        if (options_.filter_given)
+            return filter_given(given_negatives(work_.pairs(), example), example.anchor, rows, s.limit(positive), tally);
+        return choose_negatives(as_texts(best[rows.anchors.of(example.anchor)], documents_.ids()), example, positive, positives_, s, tally);
+    }
+
+    const TeacherWork& work_;
+    const MineOptions& options_;
+    Numbering queries_;
+    MiningDocuments documents_;
+    EmbeddedSides sides_;
+    Positives positives_;
+};
+
+int mine(const MineOptions& options) {
+    const MiningSettings& s = options.mining;
+    const Json settings = {{"command", "mine"},
+                           {"negatives", s.negatives},
+                           {"depth", s.depth},
+                           {"margin", s.margin},
+                           {"absolute_margin", s.absolute_margin},
+                           {"given", options.filter_given},
+                           {"corpus", options.corpus.empty() ? "" : sha256_file(options.corpus)}};
+    if (!options.corpus.empty()) keep_input(options.corpus, options.output);
+    const TeacherWork work(options, settings);
+    Mining mining(work, options);
+    const std::size_t parts = num_parts(work.pairs());
+    work.in_parts(parts, options.filter_given ? "filter negatives" : "mine", [&](std::size_t part) { return mining.part(part); });
     work.finish(parts, {{"settings", settings}});
     return 0;
 }
@@ -304,16 +344,13 @@ int filter(const FilterOptions& options) {
         queries.of(example.anchor);
         documents.of(example.positive);
     }
-    const EmbeddingChunks query_rows = work.chunks("queries", queries.views(pairs.texts), Role::query);
-    const EmbeddingChunks document_rows = work.chunks("documents", documents.views(pairs.texts), Role::document);
-    work.embed(query_rows, "embed queries");
-    work.embed(document_rows, "embed documents");
+    const EmbeddedSides sides = work.embed(queries.views(pairs.texts), documents.views(pairs.texts));
     const auto shards = shards_of(pairs.examples.size(), options.shard);
     work.in_parts(shards.size(), "filter", [&](std::size_t part) {
         const auto [begin, end] = shards[part];
         JudgedRows rows(pairs, part_of(pairs, begin, end), false);
-        rows.set_queries(query_rows.gather(queries.of(rows.anchors)));
-        rows.set_documents(document_rows.gather(documents.of(rows.documents)));
+        rows.set_queries(sides.queries.gather(queries.of(rows.anchors)));
+        rows.set_documents(sides.documents.gather(documents.of(rows.documents)));
         const auto hits = exact_search(rows.queries(), rows.document_rows(), options.top_k);
         std::string lines;
         Tally tally;
@@ -343,28 +380,20 @@ int score(const TeacherOptions& options) {
         documents.of(example.positive);
         for (const std::uint32_t text : given_negatives(pairs, example)) documents.of(text);
     }
-    const EmbeddingChunks query_rows = work.chunks("queries", queries.views(pairs.texts), Role::query);
-    const EmbeddingChunks document_rows = work.chunks("documents", documents.views(pairs.texts), Role::document);
-    work.embed(query_rows, "embed queries");
-    work.embed(document_rows, "embed documents");
-    const std::size_t parts = (pairs.examples.size() + examples_a_part - 1) / examples_a_part;
+    const EmbeddedSides sides = work.embed(queries.views(pairs.texts), documents.views(pairs.texts));
+    const std::size_t parts = num_parts(pairs);
     work.in_parts(parts, "score", [&](std::size_t part) {
         const std::size_t begin = part * examples_a_part, end = std::min(pairs.examples.size(), begin + examples_a_part);
         JudgedRows rows(pairs, part_of(pairs, begin, end), true);
-        rows.set_queries(query_rows.gather(queries.of(rows.anchors)));
-        rows.set_documents(document_rows.gather(documents.of(rows.documents)));
+        rows.set_queries(sides.queries.gather(queries.of(rows.anchors)));
+        rows.set_documents(sides.documents.gather(documents.of(rows.documents)));
         std::string lines;
         Tally tally;
         for (std::size_t i = begin; i < end; ++i) {
             const Example& example = pairs.examples[i];
             Json line = work.line(example);
             line["scores"] = Json::array({rows.score(example.anchor, example.positive)});
-            std::unordered_set<std::uint32_t> seen;  // one that is learnt from twice would count twice
-            for (const std::uint32_t text : given_negatives(pairs, example)) {
-                if (!seen.insert(text).second) {
-                    ++tally["negatives that stand there again, left out"];
-                    continue;
-                }
+            for (const std::uint32_t text : each_once(given_negatives(pairs, example), tally)) {
                 line["negatives"].push_back(pairs.texts[text]);
                 line["scores"].push_back(rows.score(example.anchor, text));
             }
@@ -394,14 +423,10 @@ void add_teacher_options(CLI::App& command, TeacherOptions& options) {
     command.add_option("INPUT", options.input, "Pairs: JSON lines, .tsv or .csv, also .gz and .zst")->required()->check(CLI::ExistingFile);
 }
 
-}  // namespace
-
-void add_data(CLI::App& app, int& exit_code) {
-    auto* data = app.add_subcommand("data", "Judge training pairs by a teacher.");
-    data->require_subcommand(1);
+void add_mine(CLI::App& data, int& exit_code) {
     const auto mining = std::make_shared<MineOptions>();
     auto* mine_command =
-        data->add_subcommand("mine", "Find hard negatives: of the teacher's best documents, those below a margin of the positive's score.");
+        data.add_subcommand("mine", "Find hard negatives: of the teacher's best documents, those below a margin of the positive's score.");
     mine_command->footer(
         "Example:\n  faceter data mine --model minilm --output mined.jsonl --negatives 7 --margin 0.95 pairs.jsonl\n"
         "  faceter data mine --model minilm --output kept.jsonl --filter-given triplets.jsonl");
@@ -423,9 +448,11 @@ void add_data(CLI::App& app, int& exit_code) {
     mine_command->add_flag("--filter-given", mining->filter_given,
                            "Mine nothing; drop the input's own negatives that lie above the margin");
     mine_command->callback([=, &exit_code] { exit_code = mine(*mining); });
+}
 
+void add_filter(CLI::App& data, int& exit_code) {
     const auto filtering = std::make_shared<FilterOptions>();
-    auto* filter_command = data->add_subcommand("filter", "Keep the pairs whose document is among the teacher's best for its query.");
+    auto* filter_command = data.add_subcommand("filter", "Keep the pairs whose document is among the teacher's best for its query.");
     filter_command->footer("Example:\n  faceter data filter --model minilm --output kept.jsonl --top-k 2 pairs.jsonl.gz");
     add_teacher_options(*filter_command, *filtering);
     filter_command->add_option("--top-k", filtering->top_k, "The document must be among so many")
@@ -435,24 +462,39 @@ void add_data(CLI::App& app, int& exit_code) {
         ->check(CLI::Range(2, 100'000'000))
         ->capture_default_str();
     filter_command->callback([=, &exit_code] { exit_code = filter(*filtering); });
+}
 
+void add_score(CLI::App& data, int& exit_code) {
     const auto scoring = std::make_shared<TeacherOptions>();
-    auto* score_command = data->add_subcommand(
+    auto* score_command = data.add_subcommand(
         "score", "Write what the teacher says of each query with its document and negatives: the scores that distillation learns from.");
     score_command->footer(
         "Example:\n  faceter data score --model BAAI/bge-base-en-v1.5 --output scored.jsonl triplets.jsonl\n"
         "then train with objective: {method: margin_mse} (or kl, cosent, angle) on scored.jsonl");
     add_teacher_options(*score_command, *scoring);
     score_command->callback([=, &exit_code] { exit_code = score(*scoring); });
+}
 
+void add_tokens(CLI::App& data, int& exit_code) {
     const auto tokens = std::make_shared<std::pair<std::string, std::string>>();
-    auto* tokens_command = data->add_subcommand("tokens", "Write the token caches of runs (faceter stage calls it).")->group("");
+    auto* tokens_command = data.add_subcommand("tokens", "Write the token caches of runs (faceter stage calls it).")->group("");
     tokens_command->add_option("RUNS", tokens->first, "JSON: a list of resolved settings")->required();
     tokens_command->add_option("--output", tokens->second, "Folder")->required();
     tokens_command->callback([=, &exit_code] {
         write_token_caches(read_json(tokens->first), tokens->second);
         exit_code = 0;
     });
+}
+
+}  // namespace
+
+void add_data(CLI::App& app, int& exit_code) {
+    auto* data = app.add_subcommand("data", "Judge training pairs by a teacher.");
+    data->require_subcommand(1);
+    add_mine(*data, exit_code);
+    add_filter(*data, exit_code);
+    add_score(*data, exit_code);
+    add_tokens(*data, exit_code);
 }
 
 }  // namespace faceter::worker

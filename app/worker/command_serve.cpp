@@ -101,6 +101,63 @@ int serve(ServeCommand options) {
     return 0;
 }
 
+/// Where it listens, and to whom.
+void add_listening_options(CLI::App& command, ServeCommand& options) {
+    command.add_option("--host", options.host, "Address to listen on; one that others can reach needs an API key")->capture_default_str();
+    command
+        .add_option("--allow-host", options.allowed_hosts,
+                    "Name beside loopback's under which clients may reach the server, and from which pages in browsers may ask, such as a "
+                    "proxy's; may be given again. Default: none without an API key, any with one")
+        ->allow_extra_args(false);
+    command.add_option("--port", options.port, "Port; 0: a free one")->check(CLI::Range(0, 65535))->capture_default_str();
+    command.add_option("--api-key-file", options.key_file, "File with the API key that clients must send (default: FACETER_API_KEY)")
+        ->check([](const std::string& file) { return std::string(file.empty() ? "an empty word was given; name a file" : ""); });
+}
+
+void add_computing_options(CLI::App& command, ServeCommand& options) {
+    command
+        .add_option("--max-length", options.common.max_length, "Longest text in tokens, instruction included; default: as the model says")
+        ->check(CLI::Range(1, 1 << 24));
+    command.add_option("--threads", options.common.threads, "Threads; 0, the default: all cores")->check(CLI::Range(0, most_threads));
+    command.add_option("--device", options.common.device, "auto (a GPU where there is one), cpu or cuda")
+        ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
+        ->capture_default_str();
+    add_compute_option(command, options.common);
+    command
+        .add_option("--resident", options.resident,
+                    "Task experts (encoders, of specialists) of each model in memory at a time; the others are read when a text of theirs "
+                    "comes, in the place of the one that was not asked for longest: all, or a number")
+        ->check(CLI::IsMember({"all"}) | CLI::Range(1, 4096))
+        ->capture_default_str();
+}
+
+void add_limits(CLI::App& command, ServeCommand& options) {
+    command.add_option("--max-body", options.http.body_bytes, "Bytes of a request's body")
+        ->check(CLI::Range(1024, 1 << 30))
+        ->capture_default_str();
+    command.add_option("--max-texts", options.api.texts, "Texts of a request")->check(CLI::Range(1, 1 << 30))->capture_default_str();
+    command.add_option("--max-tokens", options.service.request_tokens, "Tokens of a request")
+        ->check(CLI::Range(1, 1 << 30))
+        ->capture_default_str();
+    command
+        .add_option("--batch-tokens", options.service.batch_tokens,
+                    "Tokens of a forward pass, for which what comes meanwhile waits; default: as suits the device")
+        ->check(CLI::Range(1, 1 << 30));
+    command.add_option("--max-waiting", options.service.waiting_texts, "Texts that wait; beyond, 429 is answered")
+        ->check(CLI::Range(1, 1 << 30))
+        ->capture_default_str();
+    command.add_option("--max-connections", options.http.connections, "Clients at a time; beyond, 503 is answered")
+        ->check(CLI::Range(1, 1 << 30))
+        ->capture_default_str();
+    command
+        .add_option("--read-timeout", options.read_timeout_s, "Seconds that a client may take to send a request; beyond, 408 is answered")
+        ->check(finite_range(0.1, 86400))
+        ->capture_default_str();
+    command.add_option("--queue-timeout", options.queue_timeout_s, "Seconds that a request may wait before it is begun")
+        ->check(finite_range(0.1, 86400))
+        ->capture_default_str();
+}
+
 }  // namespace
 
 void add_serve(CLI::App& app, int& exit_code) {
@@ -118,53 +175,9 @@ void add_serve(CLI::App& app, int& exit_code) {
         "that speaks TLS in front.");
     command->add_option("MODEL", options->models, "Runs or model folders, as --model of faceter embed")->required();
     command->add_option("--project", options->common.project, "Project folder that runs' names are looked up in");
-    command->add_option("--host", options->host, "Address to listen on; one that others can reach needs an API key")->capture_default_str();
-    command
-        ->add_option("--allow-host", options->allowed_hosts,
-                     "Name beside loopback's under which clients may reach the server, and from which pages in browsers may ask, such as a "
-                     "proxy's; may be given again. Default: none without an API key, any with one")
-        ->allow_extra_args(false);
-    command->add_option("--port", options->port, "Port; 0: a free one")->check(CLI::Range(0, 65535))->capture_default_str();
-    command->add_option("--api-key-file", options->key_file, "File with the API key that clients must send (default: FACETER_API_KEY)")
-        ->check([](const std::string& file) { return std::string(file.empty() ? "an empty word was given; name a file" : ""); });
-    command
-        ->add_option("--max-length", options->common.max_length, "Longest text in tokens, instruction included; default: as the model says")
-        ->check(CLI::Range(1, 1 << 24));
-    command->add_option("--threads", options->common.threads, "Threads; 0, the default: all cores")->check(CLI::Range(0, most_threads));
-    command->add_option("--device", options->common.device, "auto (a GPU where there is one), cpu or cuda")
-        ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
-        ->capture_default_str();
-    add_compute_option(*command, options->common);
-    command
-        ->add_option("--resident", options->resident,
-                     "Task experts (encoders, of specialists) of each model in memory at a time; the others are read when a text of theirs "
-                     "comes, in the place of the one that was not asked for longest: all, or a number")
-        ->check(CLI::IsMember({"all"}) | CLI::Range(1, 4096))
-        ->capture_default_str();
-    command->add_option("--max-body", options->http.body_bytes, "Bytes of a request's body")
-        ->check(CLI::Range(1024, 1 << 30))
-        ->capture_default_str();
-    command->add_option("--max-texts", options->api.texts, "Texts of a request")->check(CLI::Range(1, 1 << 30))->capture_default_str();
-    command->add_option("--max-tokens", options->service.request_tokens, "Tokens of a request")
-        ->check(CLI::Range(1, 1 << 30))
-        ->capture_default_str();
-    command
-        ->add_option("--batch-tokens", options->service.batch_tokens,
-                     "Tokens of a forward pass, for which what comes meanwhile waits; default: as suits the device")
-        ->check(CLI::Range(1, 1 << 30));
-    command->add_option("--max-waiting", options->service.waiting_texts, "Texts that wait; beyond, 429 is answered")
-        ->check(CLI::Range(1, 1 << 30))
-        ->capture_default_str();
-    command->add_option("--max-connections", options->http.connections, "Clients at a time; beyond, 503 is answered")
-        ->check(CLI::Range(1, 1 << 30))
-        ->capture_default_str();
-    command
-        ->add_option("--read-timeout", options->read_timeout_s, "Seconds that a client may take to send a request; beyond, 408 is answered")
-        ->check(finite_range(0.1, 86400))
-        ->capture_default_str();
-    command->add_option("--queue-timeout", options->queue_timeout_s, "Seconds that a request may wait before it is begun")
-        ->check(finite_range(0.1, 86400))
-        ->capture_default_str();
+    add_listening_options(*command, *options);
+    add_computing_options(*command, *options);
+    add_limits(*command, *options);
     command->callback([=, &exit_code] { exit_code = serve(*options); });
 }
 

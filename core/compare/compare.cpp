@@ -8,6 +8,7 @@
 #include "common/hash.h"
 #include "common/strings.h"
 #include "compare/compare_tests.h"
+#include "compare/counted_run.h"
 #include "compare/rank_intervals.h"
 #include "compare/significance.h"
 #include "figure/format.h"
@@ -64,8 +65,7 @@ class Grouping {
         bool differs = false;
     };
 
-    /// Of the runs of one configuration and seed the one that is named as the baseline counts, else the first that is done, else the first:
-    /// what failed may lack scores.
+    /// Of the runs of one configuration and seed the one that is named as the baseline counts, else as everywhere.
     void take(const RunRow& run, std::vector<Scored>& scored) {
         std::vector<ResultRow> results = store_.results(run.info.id);
         if (results.empty()) {
@@ -76,9 +76,7 @@ class Grouping {
         const auto [place, fresh] = index_.try_emplace(key, comparison_.groups.size());
         if (fresh) comparison_.groups.push_back({"", run.info.method, {}, {}, {}, {}, {}});
         const RunRow*& counted = counted_[{place->second, run.info.seed}];
-        if (!counted || run.info.id == baseline_ ||
-            (counted->info.id != baseline_ && counted->state.phase != RunPhase::done && run.state.phase == RunPhase::done))
-            counted = &run;
+        if (!counted || run.info.id == baseline_ || (counted->info.id != baseline_ && counts_before(run, *counted))) counted = &run;
         for (ResultRow& result : results) result.metrics = {};  // of thousands of runs
         scored.push_back({&run, place->second, std::move(results)});
     }
@@ -87,9 +85,7 @@ class Grouping {
         const RunRow& run = *one.run;
         const RunRow* counted = counted_.at({one.group, run.info.seed});
         if (counted != &run) {
-            if (++repeats_ <= most_repeats)
-                comparison_.notes.push_back(
-                    fmt::format("{} repeats {} with the same seed and is left out", run.info.shown_name(), counted->info.shown_name()));
+            if (++repeats_ <= most_repeats) comparison_.notes.push_back(repeat_note(run.info.shown_name(), counted->info.shown_name()));
             return;
         }
         if (run.state.phase != RunPhase::done)

@@ -35,6 +35,10 @@ std::vector<std::int32_t> LabelIndex::finish(std::vector<std::string>& names) co
     return final_number;
 }
 
+void renumber(std::vector<std::int32_t>& labels, const std::vector<std::int32_t>& final_number) {
+    for (std::int32_t& label : labels) label = final_number[static_cast<std::size_t>(label)];
+}
+
 namespace {
 
 /// Different texts of each label, and all of them with their label, for drawing.

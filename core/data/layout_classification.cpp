@@ -49,10 +49,6 @@ void read_labelled(FolderContext& context, const fs::path& file, TextTable& text
         columns);
 }
 
-void renumber(std::vector<std::int32_t>& labels, const std::vector<std::int32_t>& final_number) {
-    for (std::int32_t& label : labels) label = final_number[static_cast<std::size_t>(label)];
-}
-
 void count(Json& counts, const std::string& key, const std::vector<std::int32_t>& labels, const std::vector<std::string>& names) {
     std::vector<std::size_t> by_label(names.size());
     for (const std::int32_t label : labels) ++by_label[static_cast<std::size_t>(label)];

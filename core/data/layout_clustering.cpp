@@ -38,8 +38,7 @@ void evaluation(FolderContext& context, EvaluationSet& set) {
             one.labels.push_back(index.add(keys[i]));
         }
         std::vector<std::string> names;
-        const auto final_number = index.finish(names);
-        for (std::int32_t& label : one.labels) label = final_number[static_cast<std::size_t>(label)];
+        renumber(one.labels, index.finish(names));
         one.num_labels = static_cast<int>(names.size());
         sentences += one.texts.size();
         data.sets.push_back(std::move(one));
@@ -65,8 +64,7 @@ LabelledTexts read_all_sets(FolderContext& context) {
             labelled.labels.push_back(index.add(keys[i]));
         }
     });
-    const auto final_number = index.finish(labelled.label_names);
-    for (std::int32_t& label : labelled.labels) label = final_number[static_cast<std::size_t>(label)];
+    renumber(labelled.labels, index.finish(labelled.label_names));
     return labelled;
 }
 

@@ -36,7 +36,7 @@ void read_part(FolderContext& context, const fs::path& file, Part& part, LabelIn
 /// Final numbers, ascending, each once.
 void renumber(Part& part, const std::vector<std::int32_t>& final_number) {
     for (auto& labels : part.labels) {
-        for (std::int32_t& label : labels) label = final_number[static_cast<std::size_t>(label)];
+        faceter::renumber(labels, final_number);
         std::sort(labels.begin(), labels.end());
         labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
     }

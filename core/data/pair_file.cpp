@@ -135,8 +135,7 @@ LabelledTexts read_labelled_file(const fs::path& file, DataReport& report) {
         instructions.see({of_all, of_all, of_all});
     });
     labelled.instructions = instructions.shared(report);
-    const auto final_number = index.finish(labelled.label_names);
-    for (std::int32_t& label : labelled.labels) label = final_number[static_cast<std::size_t>(label)];
+    renumber(labelled.labels, index.finish(labelled.label_names));
     return labelled;
 }
 

@@ -80,8 +80,7 @@ TrainingSet set_of_task(const TaskFile& file, const DataEntry& entry, const std:
             labelled.labels.push_back(index.add(output));
             labelled.texts.add(input);
         }
-        const auto final_number = index.finish(labelled.label_names);
-        for (std::int32_t& label : labelled.labels) label = final_number[static_cast<std::size_t>(label)];
+        renumber(labelled.labels, index.finish(labelled.label_names));
         set = train_from_labels(labelled, entry, name, task, report, origin);
         give_instructions(set, {instruction, instruction, instruction});
     } else {

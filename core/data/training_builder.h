@@ -59,6 +59,9 @@ class LabelIndex {
     std::map<std::string, std::int32_t, std::less<>> by_key_;
 };
 
+/// Provisional numbers become the final ones that LabelIndex::finish gave.
+void renumber(std::vector<std::int32_t>& labels, const std::vector<std::int32_t>& final_number);
+
 /// Training examples from labelled texts: anchor, positive = another text of the same label, hard negatives from other labels, all drawn
 /// from the seed. A label with a single text gives no example; such labels are counted and left out.
 TrainingSet train_from_labels(const LabelledTexts& labelled, const DataEntry& entry, const std::string& name, const std::string& task,

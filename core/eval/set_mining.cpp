@@ -40,6 +40,17 @@ std::span<const std::uint32_t> given_negatives(const TrainingSet& set, const Exa
     return {set.negatives.data() + example.first_negative, example.num_negatives};
 }
 
+std::vector<std::uint32_t> each_once(std::span<const std::uint32_t> given, Tally& tally) {
+    std::vector<std::uint32_t> texts;
+    std::unordered_set<std::uint32_t> seen;
+    for (const std::uint32_t text : given)
+        if (seen.insert(text).second)
+            texts.push_back(text);
+        else
+            ++tally["given negatives that stand there again, left out"];
+    return texts;
+}
+
 std::vector<FoundText> as_texts(const std::vector<SearchHit>& hits, const std::vector<std::uint32_t>& documents) {
     std::vector<FoundText> found;
     for (const SearchHit& hit : hits) found.push_back({documents[hit.document], hit.score});
@@ -65,11 +76,8 @@ float JudgedRows::score(std::uint32_t anchor, std::uint32_t document) {
 std::vector<std::uint32_t> filter_given(std::span<const std::uint32_t> given, std::uint32_t anchor, JudgedRows& rows, double limit,
                                         Tally& tally) {
     std::vector<std::uint32_t> kept;
-    std::unordered_set<std::uint32_t> seen;
-    for (const std::uint32_t text : given)
-        if (!seen.insert(text).second)
-            ++tally["given negatives that stand there again"];
-        else if (rows.score(anchor, text) < limit)
+    for (const std::uint32_t text : each_once(given, tally))
+        if (rows.score(anchor, text) < limit)
             kept.push_back(text);
         else
             ++tally["given negatives above the margin"];

@@ -26,6 +26,8 @@ class Numbering {
 };
 
 std::span<const std::uint32_t> given_negatives(const TrainingSet& set, const Example& example);
+/// Each of them once, in their order; `tally` counts what stands there again: learnt from twice it would count twice.
+std::vector<std::uint32_t> each_once(std::span<const std::uint32_t> given, Tally& tally);
 /// Hits of a search whose document i is the text documents[i].
 std::vector<FoundText> as_texts(const std::vector<SearchHit>& hits, const std::vector<std::uint32_t>& documents);
 

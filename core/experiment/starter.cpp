@@ -93,6 +93,42 @@ const char* objective_line(bool labelled, bool graded = false) {
                     : "objective: {method: infonce}       # the other texts of a batch are the negatives";
 }
 
+/// Down to its tasks. `made_of`: the data in words; `data`: their name; `length`: the line of max_length, if any.
+std::string beginning(const StarterOptions& options, const std::string& made_of, const std::string& data, const std::string& length) {
+    std::vector<std::string> seeds;
+    for (int seed = 1; seed <= options.seeds; ++seed) seeds.push_back(std::to_string(seed));
+    const std::string file = typed(options.output);
+    return schema_line() + fmt::format(R"(# Made by 'faceter init' of {}.
+# faceter check {}    says what it makes;  faceter run {} --project DIR    runs it;  --smoke first, to see every stage in a minute.
+name: {}
+description: {}
+
+model: {}              # minilm, a Hugging Face folder, or org/name of the hub
+{}precision: bf16         # of the products in training, where the processor has it
+seeds: [{}]             # more seeds say how much of a difference is chance
+
+tasks:
+)",
+                                       made_of, file, file, yaml(name_of(options.output)), yaml("Fine-tuned on " + data),
+                                       model_line(options.model), length, join(seeds, ", "));
+}
+
+/// From the objective on.
+std::string ending(const char* objective, int epochs, const std::string& datasets) {
+    return fmt::format(R"({}
+
+training:
+  batch_size: 32
+  epochs: {}
+  learning_rate: 2.0e-5
+
+evaluation:
+  baseline: true        # the untrained start model is a row of every table
+  datasets:
+{})",
+                       objective, epochs, datasets);
+}
+
 /// A row with what its roles need.
 struct StarterRow {
     std::string query, document, label, score;
@@ -333,42 +369,18 @@ class TableStarter {
         return out;
     }
 
-    std::string seeds() const {
-        std::vector<std::string> seeds;
-        for (int seed = 1; seed <= options_.seeds; ++seed) seeds.push_back(std::to_string(seed));
-        return join(seeds, ", ");
-    }
-
     std::string experiment() const {
-        return schema_line() + fmt::format(R"(# Made by 'faceter init' of {}: {} rows to train on, {} held out for the scores.
-# faceter check {}    says what it makes;  faceter run {} --project DIR    runs it;  --smoke first, to see every stage in a minute.
-name: {}
-description: {}
-
-model: {}              # minilm, a Hugging Face folder, or org/name of the hub
-{}precision: bf16         # of the products in training, where the processor has it
-seeds: [{}]             # more seeds say how much of a difference is chance
-
-tasks:
-{}
+        const std::string file = survey_.file.filename().string();
+        const std::string made_of =
+            fmt::format("{}: {} rows to train on, {} held out for the scores", printable(file), trained_, held_out_);
+        return beginning(options_, made_of, file, length_line()) +
+               fmt::format(R"({}
 variants:
 {}
 curriculum: {{method: task_aware}}   # each batch is of one task, at that task's temperature
-{}
-
-training:
-  batch_size: 32
-  epochs: {}
-  learning_rate: 2.0e-5
-
-evaluation:
-  baseline: true        # the untrained start model is a row of every table
-  datasets:
-{})",
-                                           printable(survey_.file.filename().string()), trained_, held_out_, typed(options_.output),
-                                           typed(options_.output), yaml(name_), yaml("Fine-tuned on " + survey_.file.filename().string()),
-                                           model_line(options_.model), length_line(), seeds(), tasks(), variants(),
-                                           objective_line(roles_.has_labels(), roles_.has_scores()), epochs(), datasets());
+)",
+                           tasks(), variants()) +
+               ending(objective_line(roles_.has_labels(), roles_.has_scores()), epochs(), datasets());
     }
 
     const Survey& survey_;
@@ -400,25 +412,13 @@ Starter start_from_folder(const fs::path& folder, const StarterOptions& options)
         throw data_error("{}. An experiment needs {} of this folder; 'faceter evaluate' scores a model on it without training",
                          error.what(), type.empty() ? "a part to score" : "a part to train on");
     }
-    const std::string name = name_of(options.output);
     const bool asymmetric = type == "retrieval" || type == "reranking";
+    const std::string length = options.model == "minilm" ? "max_length: 128         # tokens; longer texts are cut\n" : "";
     Starter starter;
-    std::string seeds = "1";
-    for (int seed = 2; seed <= options.seeds; ++seed) seeds += fmt::format(", {}", seed);
     starter.experiment =
-        schema_line() +
+        beginning(options, "the folder " + printable(path), folder.string(), length) +
         fmt::format(
-            R"(# Made by 'faceter init' of the folder {}.
-# faceter check {}    says what it makes;  faceter run {} --project DIR    runs it;  --smoke first, to see every stage in a minute.
-name: {}
-description: {}
-
-model: {}              # minilm, a Hugging Face folder, or org/name of the hub
-{}precision: bf16         # of the products in training, where the processor has it
-seeds: [{}]             # more seeds say how much of a difference is chance
-
-tasks:
-  {}:
+            R"(  {}:
     instructions: {}
 {}    batching: homogeneous
     train:
@@ -429,24 +429,12 @@ variants:
   IC: {{method: instruction}}   # the instruction stands in front of the text
 
 curriculum: {{method: task_aware}}
-{}
-
-training:
-  batch_size: 32
-  epochs: 1
-  learning_rate: 2.0e-5
-
-evaluation:
-  baseline: true        # the untrained start model is a row of every table
-  datasets:
-    - {{path: {}}}
 )",
-            printable(path), typed(options.output), typed(options.output), yaml(name), yaml("Fine-tuned on " + folder.string()),
-            model_line(options.model), options.model == "minilm" ? "max_length: 128         # tokens; longer texts are cut\n" : "", seeds,
             type,
             asymmetric ? R"({query: "search query: ", document: "search document: "})" : fmt::format("{{text: {}}}", yaml(type + ": ")),
             type == "sts" ? "" : "    temperature: 0.05\n",  // CoSENT has a scale of its own
-            yaml(path), objective_line(labelled, type == "sts"), yaml(path));
+            yaml(path)) +
+        ending(objective_line(labelled, type == "sts"), 1, fmt::format("    - {{path: {}}}\n", yaml(path)));
     return starter;
 }
 

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <ctime>
 #include <limits>
+#include <map>
+#include <mutex>
 
 #include "common/error.h"
 #include "common/strings.h"
@@ -75,6 +77,32 @@ double worked_s(const fs::path& journal) {
         before = event->time;
     }
     return sum;
+}
+
+/// The same, remembered for as long as the file stays as it is: a program that looks at runs every second would read the journals of all
+/// their earlier attempts each time.
+double known_worked_s(const fs::path& journal) {
+    struct Known {
+        std::uintmax_t size = 0;
+        fs::file_time_type written{};
+        double worked = 0;
+    };
+    constexpr std::size_t most_known = 100'000;
+    static std::mutex mutex;
+    static auto& known = *new std::map<std::string, Known>;  // threads may look while a program ends
+    std::error_code no_size, no_time;
+    const Known now{fs::file_size(journal, no_size), fs::last_write_time(journal, no_time), 0};
+    if (no_size || no_time) return worked_s(journal);
+    {
+        const std::lock_guard lock(mutex);
+        const auto found = known.find(journal.string());
+        if (found != known.end() && found->second.size == now.size && found->second.written == now.written) return found->second.worked;
+    }
+    const double worked = worked_s(journal);
+    const std::lock_guard lock(mutex);
+    if (known.size() >= most_known) known.clear();
+    known[journal.string()] = {now.size, now.written, worked};
+    return worked;
 }
 
 /// Of an attempt that only scored what an earlier one had trained, or began at its last step.
@@ -270,7 +298,7 @@ void RunFollower::begin(int attempt) {
     active_ = 0;
     for (const int earlier : all) {
         if (earlier >= attempt) break;
-        active_ += worked_s(run_.attempt_journal(earlier));
+        active_ += known_worked_s(run_.attempt_journal(earlier));
     }
     const RunState before = state_;
     state_ = RunState{};

@@ -12,6 +12,7 @@
 #include "model/device.h"
 #include "model/matrix.h"
 #include "train/balance.h"
+#include "train/stage_length.h"
 
 namespace faceter {
 
@@ -28,21 +29,6 @@ std::unique_ptr<EmbeddingModel> lowered(const EmbeddingModel& model) {
     low->folder = model.folder;
     for (const auto& encoder : model.encoders) low->encoders.push_back(encoder->lowered(at::kBFloat16));
     return low;
-}
-
-std::int64_t steps_of(const TrainingSettings& settings, const Curriculum& curriculum) {
-    if (settings.steps > 0) return settings.steps;
-    const std::int64_t batches = std::max<std::int64_t>(1, curriculum.num_examples() * settings.epochs / settings.batch_size);
-    const std::int64_t planned = curriculum.num_batches() * settings.epochs;  // its last step may be a short one: no example is left out
-    return std::max<std::int64_t>(1,
-                                  planned > 0 ? (planned + settings.accumulate - 1) / settings.accumulate : batches / settings.accumulate);
-}
-
-/// Batches of the last step: where a curriculum plans its epochs, what the steps before have left of them.
-std::int64_t last_batches_of(const TrainingSettings& settings, const Curriculum& curriculum) {
-    const std::int64_t planned = settings.steps > 0 ? 0 : curriculum.num_batches() * settings.epochs;
-    const std::int64_t left = planned % settings.accumulate;
-    return left > 0 ? left : settings.accumulate;
 }
 
 /// What an error says of an accelerator's memory: PyTorch's own, or one of CUDA's libraries that take memory beside it. Nothing: it is
@@ -116,8 +102,9 @@ Trainer::Trainer(EmbeddingModel& model, const Stage& stage, std::size_t stage_in
     optimizer_ = std::make_unique<GroupAdamW>(trained(), settings_.adamw, group_, settings_.sharding, settings_.bucket_values);
     tools_.optimizer = optimizer_.get();
     way_ = objective_.way(tools_);
-    total_steps_ = steps_of(settings_, curriculum_);
-    last_batches_ = last_batches_of(settings_, curriculum_);
+    const StageLength length = stage_length(settings_, curriculum_);
+    total_steps_ = length.steps;
+    last_batches_ = length.last_batches;
     warmup_steps_ =
         settings_.warmup_steps >= 0 ? settings_.warmup_steps : std::llround(settings_.warmup_ratio * static_cast<double>(total_steps_));
 }

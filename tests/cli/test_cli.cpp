@@ -229,6 +229,17 @@ class TestCli : public QObject {
         QVERIFY(narrow.out.find("…") == std::string::npos);
         for (const char* word : {"blocks", "are", "upcycled", "mixture", "the", "sixth"}) HAS(narrow.out, word);
     }
+    void a_link_in_a_citation_is_not_cut() {
+        const std::string link = "https://example.org/" + std::string(80, 'a');
+        Manifest manifest;
+        manifest.id = "cited";
+        manifest.abi = 1;
+        manifest.fingerprint = "none";
+        manifest.citation = "Somebody, 2025. " + link;
+        make_directories(in("cited"));
+        write_manifest(manifest, fs::path(in("cited")) / "cited.json");
+        HAS(faceter::testing::faceter({"plugins", "cited", "--plugin-dir", in("cited")}, {"COLUMNS=60"}).out, "\n  " + link + "\n");
+    }
     void check_lists_the_runs_that_a_file_makes() {
         const Outcome outcome = check(sample_experiment(), {"--json"});
         QVERIFY2(outcome.code == 0, outcome.err.c_str());

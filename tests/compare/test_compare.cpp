@@ -3,6 +3,7 @@
 #include "common/error.h"
 #include "compare/compare_columns.h"
 #include "compare/compare_tests.h"
+#include "compare/counted_run.h"
 #include "compare/rank_intervals.h"
 #include "figure/table_export.h"
 #include "support/sample_runs.h"
@@ -157,6 +158,29 @@ class TestCompare : public QObject {
         QCOMPARE(comparison.groups[1].scores.at("set0"), std::vector<double>{43.0});
         QCOMPARE(comparison.notes.size(), std::size_t{1});
         QVERIFY(comparison.notes[0].find("with the same seed and is left out") != std::string::npos);
+    }
+    void of_the_runs_of_a_seed_what_has_scores_and_is_done_counts() {
+        const auto run = [](RunPhase phase, int num_scores) {
+            RunRow row;
+            row.state.phase = phase;
+            row.num_scores = num_scores;
+            return row;
+        };
+        const RunRow bare = run(RunPhase::done, 0), failed = run(RunPhase::failed, 2), running = run(RunPhase::running, 2),
+                     done = run(RunPhase::done, 2), later = run(RunPhase::done, 3);
+        QVERIFY((counting_first({&bare, &failed, &running, &done, &later}) ==
+                 std::vector<const RunRow*>{&done, &later, &running, &failed, &bare}));
+        QVERIFY(!counts_before(done, later) && !counts_before(later, done));
+    }
+    void a_run_that_goes_on_counts_before_one_that_failed_with_the_same_seed() {
+        const TemporaryDirectory project;
+        for (const char* ending : {"failed", ""}) {
+            const RunDirectory run = sample_run(project.path(), 1);
+            write_attempt(run, 1, 3, ending);
+            write_results(run, *ending ? 9 : 3, 1);
+        }
+        const Comparison comparison = compare_all(project.path());
+        QCOMPARE(comparison.groups.at(0).scores.at("set0"), std::vector<double>{43.0});
     }
     /// As of a correlation with constants, which is written as null.
     void a_score_that_is_not_a_number_is_none() {

@@ -16,21 +16,13 @@ class SlowConform : public QObject {
         const TemporaryDirectory folder;
         const fs::path model = matrix::start_model(matrix::made_rows().front(), folder.path());
         const Outcome outcome = faceter::testing::faceter({"conform", "--model", model.string(), "--method", "instruction", "--laws",
-                                                           "rerun,embed,export", "--keep", (folder.path() / "kept").string()});
+                                                           "rerun,resume,embed,export", "--keep", (folder.path() / "kept").string()});
         QVERIFY2(outcome.code == 0, (outcome.out + outcome.err).c_str());
         HAS(outcome.out, "1 cells: 1 hold, 0 refused, 0 wrong");
         HAS(outcome.out, "| start model | instruction |");
         QVERIFY(fs::exists(folder.path() / "kept/texts/pairs.jsonl"));
-    }
-
-    void a_run_is_killed_behind_its_first_step_and_goes_on() {
-        const TemporaryDirectory folder;
-        const fs::path model = matrix::start_model(matrix::made_rows().front(), folder.path());
-        const Outcome outcome = faceter::testing::faceter({"conform", "--model", model.string(), "--method", "instruction", "--laws",
-                                                           "resume", "--keep", (folder.path() / "kept").string()});
-        QVERIFY2(outcome.code == 0, (outcome.out + outcome.err).c_str());
         const fs::path runs = folder.path() / "kept" / (model.filename().string() + "-x-instruction") / "project/runs";
-        std::string resumed;
+        std::string resumed;  // was killed behind its first step
         for (const fs::directory_entry& run : fs::directory_iterator(runs))
             if (fs::exists(run.path() / "journal/2")) resumed = read_file(run.path() / "journal/1/rank-0.jsonl");
         HAS(resumed, R"("event":"step")");

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cmath>
 #include <functional>
 #include <optional>
@@ -165,6 +166,21 @@ class TestState : public QObject {
         const RunState state = read_state(run);
         QCOMPARE(state.active_s, 2.0 * static_cast<double>(lines - 3 + more - 3));
         QCOMPARE(state.steps_per_s, 0.5);
+    }
+    /// A list that is looked at every second must not read hours of them each time.
+    void an_earlier_attempt_is_read_again_only_where_its_journal_changed() {
+        const RunDirectory run = new_run();
+        write_attempt(run, 1, 20, "stopped");
+        write_attempt(run, 21, 40, "finished");
+        for (const int attempt : {1, 2}) set_pauses(run, attempt, [](const Json&) { return 2.0; });
+        const double before = read_state(run).active_s;
+        const fs::path journal = run.attempt_journal(1);
+        const auto written = fs::last_write_time(journal);
+        set_pauses(run, 1, [](const Json&) { return 3.0; });  // of the same size
+        fs::last_write_time(journal, written);
+        QCOMPARE(read_state(run).active_s, before);
+        fs::last_write_time(journal, written + std::chrono::seconds(1));
+        QVERIFY(read_state(run).active_s > before);
     }
     void the_step_during_which_the_clock_was_set_takes_its_own_time() {
         const RunDirectory run = new_run();

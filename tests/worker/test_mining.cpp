@@ -292,6 +292,10 @@ class TestMining : public QObject {
             error_.c_str());
         QCOMPARE(read_lines(kept)[0].at("negatives").dump(), std::string(R"(["a slow shell","a clock"])"));
         QCOMPARE(read_json(kept.string() + ".report.json").at("counts").at("given negatives kept").get<int>(), 2);
+        for (const fs::path& file : {scored, kept})
+            QCOMPARE(
+                read_json(file.string() + ".report.json").at("counts").at("given negatives that stand there again, left out").get<int>(),
+                1);
     }
     void a_release_scores_with_the_prompts_and_adapters_that_it_has_for_queries_and_documents() {
         NEED_SHARED();

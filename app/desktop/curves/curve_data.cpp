@@ -180,10 +180,12 @@ void addGroup(Store& store, const CurveGroup& group, const Drawn& drawn, const C
     std::vector<std::string> names;
     std::set<std::uint64_t> counted;
     for (std::size_t i = 0; i < group.runs.size(); ++i) {
-        if (request.overSeeds && i < group.seeds.size() && counted.contains(group.seeds[i])) continue;
+        if (request.overSeeds && i < group.seeds.size()) {
+            if (counted.contains(group.seeds[i])) continue;
+            if (store.series_range(group.runs[i], drawn.series, request.x).count > 0) counted.insert(group.seeds[i]);
+        }
         std::vector<SeriesBucket> buckets = bucketsOf(store, group.runs[i], drawn.series, request, window);
         if (std::none_of(buckets.begin(), buckets.end(), [](const SeriesBucket& bucket) { return bucket.count > 0; })) continue;
-        if (i < group.seeds.size()) counted.insert(group.seeds[i]);
         seeds.push_back(std::move(buckets));
         names.push_back(i < group.names.size() ? group.names[i] : group.runs[i]);
     }
@@ -233,15 +235,6 @@ Axis axisOf(const CurveRequest& request) {
 }
 
 }  // namespace
-
-std::vector<const RunRow*> inOrderOfMeans(std::vector<const RunRow*> runs) {
-    const auto rank = [](const RunRow* run) {
-        const int phase = run->state.phase == RunPhase::done ? 0 : is_over(run->state.phase) ? 2 : 1;
-        return phase + (run->num_scores > 0 ? 0 : 3);
-    };
-    std::stable_sort(runs.begin(), runs.end(), [&](const RunRow* a, const RunRow* b) { return rank(a) < rank(b); });
-    return runs;
-}
 
 std::vector<double> smoothed(const std::vector<double>& values, const std::vector<double>& counts, double smoothing) {
     std::vector<double> out;

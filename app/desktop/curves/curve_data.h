@@ -12,16 +12,14 @@ namespace faceter::desktop {
 /// One group of runs as a panel draws it: one line for each run, or one with a band over the seeds.
 struct CurveGroup {
     std::string label;
-    int colour = 0;                      ///< place in the palette
-    std::vector<std::string> runs;       ///< ids
-    std::vector<std::string> names{};    ///< of the runs, where each has its own line ("MoTE · seed 2")
-    std::vector<std::uint64_t> seeds{};  ///< of the runs: of those of one seed the first counts in a mean; empty: each is its own
+    int colour = 0;                    ///< place in the palette
+    std::vector<std::string> runs;     ///< ids
+    std::vector<std::string> names{};  ///< of the runs, where each has its own line ("MoTE · seed 2")
+    /// Of the runs, in order of counting_first: of those of one seed the first that has a series counts in its mean, wherever the panel is
+    /// zoomed into. Empty: each run is its own.
+    std::vector<std::uint64_t> seeds{};
     bool operator==(const CurveGroup&) const = default;
 };
-
-/// As a mean over seeds takes the runs of one seed, of which the first counts: what has scores, and of these what is done, as in
-/// comparisons, then what goes on, then the others.
-std::vector<const RunRow*> inOrderOfMeans(std::vector<const RunRow*> runs);
 
 struct CurveRequest {
     std::vector<std::string> series;  ///< each a line for each group

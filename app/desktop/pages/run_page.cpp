@@ -7,10 +7,10 @@
 #include <QStandardItemModel>
 #include <QVBoxLayout>
 #include <algorithm>
-#include <map>
 #include <tuple>
 
 #include "pages/page_parts.h"
+#include "project/has_model.h"
 #include "project/runs_snapshot.h"
 #include "store/store.h"
 #include "widgets/labels.h"
@@ -29,8 +29,6 @@ struct Candidate {
     std::size_t inGroup = 0, place = 0;
 };
 
-bool hasModel(const RunRow& run) { return run.state.phase == RunPhase::done && !run.info.is_imported(); }
-
 /// Of many thousand runs: what they are called is made of those alone that are read.
 std::vector<Candidate> candidates(const std::vector<RunGroupRef>& groups) {
     std::vector<Candidate> all;
@@ -42,16 +40,17 @@ std::vector<Candidate> candidates(const std::vector<RunGroupRef>& groups) {
     return all;
 }
 
-/// Runs of one seed, as a failed one and its successor, are told apart by their names.
 std::vector<TrainedRun> named(const std::vector<Candidate>& all) {
-    std::vector<TrainedRun> runs;
-    std::map<std::string, int> times;
+    std::vector<const RunRow*> rows;
+    QStringList labels;
     for (const Candidate& one : all) {
-        runs.push_back({one.row->info.id, seedLabel(one.group->label, one.row->info.seed).toStdString(), hasModel(*one.row)});
-        ++times[runs.back().label];
+        rows.push_back(one.row);
+        labels << seedLabel(one.group->label, one.row->info.seed);
     }
-    for (std::size_t i = 0; i < runs.size(); ++i)
-        if (times[runs[i].label] > 1) runs[i].label += " · " + all[i].row->info.shown_name();
+    labels = toldApart(labels, rows);
+    std::vector<TrainedRun> runs;
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        runs.push_back({rows[i]->info.id, labels[static_cast<qsizetype>(i)].toStdString(), hasModel(*rows[i])});
     return runs;
 }
 

@@ -15,6 +15,7 @@
 #include "dialogs/report_dialog.h"
 #include "help/help_window.h"
 #include "pages/page.h"
+#include "project/has_model.h"
 #include "workspace/workspace.h"
 
 namespace faceter::desktop {
@@ -52,8 +53,6 @@ bool holdsData(const QString& folder) {
         if (const QString name = files.next(); isTable(name) || name.endsWith(QStringLiteral("/dataset.json"))) return true;
     return false;
 }
-
-bool hasModel(const RunRow& run) { return run.state.phase == RunPhase::done && !run.info.is_imported(); }
 
 }  // namespace
 

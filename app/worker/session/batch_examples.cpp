@@ -12,6 +12,7 @@
 #include "record/run_directory.h"
 #include "session/seen_text.h"
 #include "session/session_data.h"
+#include "train/stage_length.h"
 
 namespace faceter::worker {
 namespace {
@@ -82,20 +83,8 @@ class Redrawn {
         curriculum_ = curriculum_of(planned, context_, *batcher_);
     }
     BatchPlan next() { return curriculum_->next(); }
-    const TrainingSettings& training() const { return training_; }
     const std::vector<const TrainingSet*>& sets() const { return context_.sets; }
-    /// As the trainer counts them.
-    std::int64_t total_steps() const {
-        if (training_.steps > 0) return training_.steps;
-        const std::int64_t planned = curriculum_->num_batches() * training_.epochs, accumulate = training_.accumulate,
-                           whole = std::max<std::int64_t>(1, curriculum_->num_examples() * training_.epochs / training_.batch_size);
-        return std::max<std::int64_t>(1, planned > 0 ? (planned + accumulate - 1) / accumulate : whole / accumulate);
-    }
-    /// Of the last step, which may have fewer than the others.
-    std::int64_t last_batches() const {
-        const std::int64_t planned = training_.steps > 0 ? 0 : curriculum_->num_batches() * training_.epochs;
-        return planned % training_.accumulate > 0 ? planned % training_.accumulate : training_.accumulate;
-    }
+    StageLength length() const { return stage_length(training_, *curriculum_); }
 
   private:
     RunDirectory run_;
@@ -128,15 +117,15 @@ Json batch_examples(const Json& params, SessionData& data, Request& request) {
     const auto step = json_at<std::int64_t>(params, "step", "batch_examples");
     if (step < 1 || step > most_step) throw usage_error("batch_examples: step {} is not between 1 and {}", step, most_step);
     Redrawn stage(params, "batch_examples", data, request);
-    const std::int64_t accumulate = stage.training().accumulate, before = (step - 1) * accumulate;
+    const StageLength length = stage.length();
+    const std::int64_t before = (step - 1) * length.accumulate;
     for (std::int64_t i = 0; i < before; ++i) {
         if (i % told_batches == 0)
             request.progress("draw the batches before", static_cast<std::size_t>(i), static_cast<std::size_t>(before));
         stage.next();
     }
     Json batches = Json::array();
-    const std::int64_t drawn = step == stage.total_steps() ? stage.last_batches() : accumulate;
-    for (std::int64_t i = 0; i < drawn; ++i) {
+    for (std::int64_t i = 0; i < length.batches_of(step - 1); ++i) {
         const BatchPlan plan = stage.next();
         batches.push_back({{"task", plan.task}, {"temperature", plan.temperature}, {"examples", examples_of(plan, stage.sets())}});
     }
@@ -148,14 +137,14 @@ Json batch_examples(const Json& params, SessionData& data, Request& request) {
 /// drawn again.
 Json planned_order(const Json& params, SessionData& data, Request& request) {
     Redrawn stage(params, "planned_order", data, request);
-    const std::int64_t accumulate = stage.training().accumulate, total = std::min(stage.total_steps(), most_step);
+    const StageLength length = stage.length();
+    const std::int64_t total = std::min(length.steps, most_step);
     std::map<std::string, std::size_t> places;
     Json names = Json::array(), steps = Json::array();
     for (std::int64_t step = 0; step < total; ++step) {
         if (step % told_batches == 0) request.progress("draw the batches", static_cast<std::size_t>(step), static_cast<std::size_t>(total));
         std::set<std::string> tasks;
-        const std::int64_t batches = step + 1 == stage.total_steps() ? stage.last_batches() : accumulate;
-        for (std::int64_t i = 0; i < batches; ++i) add_tasks(stage.next(), stage.sets(), tasks);
+        for (std::int64_t i = 0; i < length.batches_of(step); ++i) add_tasks(stage.next(), stage.sets(), tasks);
         Json trained = Json::array();
         for (const std::string& task : tasks) {
             const auto place = places.emplace(task, places.size());

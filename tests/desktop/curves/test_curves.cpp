@@ -133,10 +133,28 @@ class TestCurves : public QObject {
         QCOMPARE(readCurve(store, asked).figure.series.size(), std::size_t{3});
     }
 
-    void of_the_runs_of_a_seed_what_is_done_comes_first_in_a_mean() {
-        RunRow failed, running, done;
-        failed.state.phase = RunPhase::failed, running.state.phase = RunPhase::running, done.state.phase = RunPhase::done;
-        QVERIFY((inOrderOfMeans({&failed, &running, &done}) == std::vector<const RunRow*>{&done, &running, &failed}));
+    /// Of seed 1 the run that counts ended at half of the steps: its other run must not take its place where the panel shows the rest.
+    void which_run_of_a_seed_counts_does_not_follow_the_zoom() {
+        const TemporaryDirectory project;
+        const Experiment experiment = parse_sample();
+        CurveRequest asked;
+        asked.series = {"loss"};
+        asked.groups.push_back({"EM", 2, {}, {}});
+        const std::vector<int> seeds = {1, 1, 2}, last = {50, 100, 100};
+        for (std::size_t i = 0; i < seeds.size(); ++i) {
+            const RunDirectory run = RunDirectory::create(project.path(), experiment, experiment.runs()[1], false);
+            write_attempt(run, 1, last[i], "finished", i == 2 ? 1.0 : 7.0);
+            asked.groups.front().runs.push_back(run.info().id);
+            asked.groups.front().seeds.push_back(static_cast<std::uint64_t>(seeds[i]));
+        }
+        Store store(project.path());
+        store.ingest_all();
+        asked.from = 80, asked.to = 100;
+        const Figure figure = readCurve(store, asked).figure;
+        QCOMPARE(figure.series.size(), std::size_t{1});
+        const Series& em = figure.series.front();
+        QCOMPARE(em.name, std::string("EM"));
+        for (std::size_t i = 0; i < em.x.size(); ++i) QVERIFY(std::abs(em.x[i] * em.y[i] - 1) < 1e-9);  // seed 2 alone
     }
 
     void over_tokens_every_column_has_the_mean_of_all_seeds() {

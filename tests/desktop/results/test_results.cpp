@@ -15,6 +15,7 @@
 #include "pages/results/results_page.h"
 #include "support/test.h"
 #include "widgets/labels.h"
+#include "widgets/run_label.h"
 
 using namespace faceter;
 using namespace faceter::desktop;
@@ -188,6 +189,13 @@ class TestResults : public QObject {
         for (const QWidget* card : m_page->findChildren<QWidget*>(QStringLiteral("resultCard")))
             names << card->findChild<ElidedLabel*>()->fullText();
         QCOMPARE(names.size(), qsizetype{4});  // start, EM's two of seed 1, and that of seed 2
+    }
+    void only_labels_that_several_runs_share_have_the_runs_names_behind() {
+        RunRow first, second, other;
+        first.info.name = "EM-1", second.info.name = "EM-3", other.info.name = "EM-2";
+        const QString one = seedLabel(QStringLiteral("EM"), 1), two = seedLabel(QStringLiteral("EM"), 2);
+        QCOMPARE(toldApart({one, two, one}, {&first, &other, &second}),
+                 (QStringList{one + QString::fromUtf8(" · EM-1"), two, one + QString::fromUtf8(" · EM-3")}));
     }
     void a_broken_document_shows_its_error_and_the_others_go_on() {
         open(true);

@@ -12,8 +12,7 @@
 #include <QStackedWidget>
 #include <QToolButton>
 
-#include <map>
-
+#include "compare/counted_run.h"
 #include "figure/cursor_link.h"
 #include "figure/elided_name.h"
 #include "figure/figure_view.h"
@@ -228,14 +227,14 @@ std::vector<CurveGroup> CurvesPage::shownCurves() const {
     const RunsSnapshotPtr hold = workspace().runs();
     for (const RunGroupRef& group : workspace().shownGroups()) {
         CurveGroup curve{group.label.toStdString(), group.colour, {}, {}};
-        std::map<std::uint64_t, int> ofSeed;
-        for (const RunRow* run : group.runs) ++ofSeed[run->info.seed];
-        for (const RunRow* run : m_seeds->isChecked() ? inOrderOfMeans(group.runs) : group.runs) {
+        const std::vector<const RunRow*> runs = m_seeds->isChecked() ? counting_first(group.runs) : group.runs;
+        QStringList names;
+        for (const RunRow* run : runs) {
             curve.runs.push_back(run->info.id);
-            const QString more = ofSeed[run->info.seed] > 1 ? QStringLiteral(" · ") + qs(run->info.shown_name()) : QString();
-            curve.names.push_back((seedLabel(group.label, run->info.seed) + more).toStdString());
             curve.seeds.push_back(run->info.seed);
+            names << seedLabel(group.label, run->info.seed);
         }
+        for (const QString& name : toldApart(names, runs)) curve.names.push_back(name.toStdString());
         curves.push_back(std::move(curve));
     }
     return curves;

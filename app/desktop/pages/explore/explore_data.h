@@ -47,6 +47,8 @@ struct ExploredCorpus {
     QStringList documents, queries, labelNames;
     std::vector<std::size_t> places;
     std::vector<int> labels;
+    /// In the whole set, of which the worker may have read a part.
+    std::size_t placeOf(std::size_t document) const { return document < places.size() ? places[document] : document; }
     static std::shared_ptr<const ExploredCorpus> from(const Json& answer);
 };
 using ExploredCorpusPtr = std::shared_ptr<const ExploredCorpus>;

@@ -21,6 +21,7 @@
 #include "pages/explore/choice_button.h"
 #include "pages/explore/map_view.h"
 #include "pages/explore/neighbour_table.h"
+#include "project/has_model.h"
 #include "project/runs_snapshot.h"
 #include "widgets/as_written.h"
 #include "widgets/flow_layout.h"
@@ -282,7 +283,7 @@ std::vector<ExploreRequest> ExplorePage::requests() const {
     std::vector<ExploreRequest> all;
     for (const RunGroupRef& group : workspace().shownGroups())
         for (const RunRow* run : group.runs)
-            if (run->state.phase == RunPhase::done && !run->info.is_imported()) {
+            if (hasModel(*run)) {
                 all.push_back({run->info.id, group.label.toStdString(), group.colour});
                 break;
             }

@@ -176,8 +176,7 @@ Table MapView::table() const {
         for (std::size_t i = 0; i < count; ++i) {
             const int cluster = i < map->clusters.size() ? map->clusters[i] + 1 : 0;
             const int label = i < m_corpus->labels.size() ? m_corpus->labels[i] : -1;
-            const std::size_t place = i < m_corpus->places.size() ? m_corpus->places[i] : i;
-            table.add_row({Cell::of(column.run->request.label), Cell::of(column.task), Cell::of(static_cast<double>(place)),
+            table.add_row({Cell::of(column.run->request.label), Cell::of(column.task), Cell::of(static_cast<double>(m_corpus->placeOf(i))),
                            Cell::of(double{map->x[i]}), Cell::of(double{map->y[i]}),
                            Cell::of(cluster > 0 ? std::to_string(cluster) : std::string()),
                            Cell::of(m_corpus->labelNames.value(label).toStdString()),

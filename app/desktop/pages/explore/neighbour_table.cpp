@@ -110,12 +110,6 @@ QVariant NeighbourModel::headerData(int section, Qt::Orientation orientation, in
     return text.toHtmlEscaped();
 }
 
-/// In the whole set, of which the worker may have read a part.
-double NeighbourModel::placeOf(int document) const {
-    const auto place = static_cast<std::size_t>(document);
-    return static_cast<double>(m_corpus && document >= 0 && place < m_corpus->places.size() ? m_corpus->places[place] : place);
-}
-
 Table NeighbourModel::table() const {
     Table table;
     table.name = "neighbours";
@@ -129,11 +123,13 @@ Table NeighbourModel::table() const {
     table.add_column("document", ColumnKind::count);
     table.add_column("text", ColumnKind::text);
     for (const NeighbourList& list : m_lists)
-        for (const Neighbour& hit : list.hits)
+        for (const Neighbour& hit : list.hits) {
+            const auto document = static_cast<std::size_t>(hit.document), place = m_corpus ? m_corpus->placeOf(document) : document;
             table.add_row({Cell::of(list.column.run->request.label), Cell::of(list.column.task), Cell::of(static_cast<double>(hit.rank)),
                            Cell::of(hit.similarity), Cell::of(static_cast<double>(hit.rankInFirst)),
-                           Cell::of(std::string(hit.isRelevant ? "yes" : "no")), Cell::of(placeOf(hit.document)),
+                           Cell::of(std::string(hit.isRelevant ? "yes" : "no")), Cell::of(static_cast<double>(place)),
                            Cell::of(textOf(hit.document).toStdString())});
+        }
     return table;
 }
 

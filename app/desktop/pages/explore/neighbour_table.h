@@ -34,7 +34,6 @@ class NeighbourModel : public QAbstractTableModel {
 
   private:
     QString change(const Neighbour& hit, int column) const;
-    double placeOf(int document) const;
     ExploreDataPtr m_hold;  // the columns point into it
     ExploredCorpusPtr m_corpus;
     std::vector<NeighbourList> m_lists;

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "common/error.h"
 #include "common/strings.h"
+#include "compare/counted_run.h"
 
 namespace faceter::desktop {
 namespace {
@@ -83,19 +83,19 @@ struct Gathered {
     std::vector<SimilaritySet> sets;
     std::vector<std::string> names;
     std::optional<Figure> plane;
-    std::set<std::uint64_t> seeds{};
-    std::vector<std::string> repeats{};  ///< notes on runs that are left out
+    std::map<std::uint64_t, std::string> counted{};  ///< seed -> name of its run
+    std::vector<std::string> repeats{};              ///< notes on runs that are left out
 
     /// The texts themselves and the plane are kept once.
-    void add(FacetRun run, std::uint64_t seed) {
-        if (!seeds.insert(seed).second) {
-            if (std::find(names.begin(), names.end(), run.run) != names.end()) return;  // its own second analysis of these texts
-            repeats.push_back(fmt::format("{} repeats a run with the same seed and is left out.", run.run));
+    void add(FacetRun run, const std::string& name, std::uint64_t seed) {
+        if (const auto [place, fresh] = counted.try_emplace(seed, name); !fresh) {
+            if (place->second != name)  // else its own second analysis of these texts
+                repeats.push_back(repeat_note(name, place->second) + ".");
             return;
         }
         if (!sets.empty() && !run.set.fingerprint.empty()) run.set.texts.clear();
         sets.push_back(std::move(run.set));
-        names.push_back(std::move(run.run));
+        names.push_back(name);
         if (!plane) plane = std::move(run.plane);
     }
     FacetSet mean() const {
@@ -106,10 +106,10 @@ struct Gathered {
     }
 };
 
-void gather(FacetRun run, std::uint64_t seed, std::vector<Gathered>& all) {
+void gather(FacetRun run, const std::string& name, std::uint64_t seed, std::vector<Gathered>& all) {
     const auto known = std::find_if(all.begin(), all.end(), [&](const Gathered& one) { return one.texts == run.texts; });
     Gathered& place = known == all.end() ? all.emplace_back(Gathered{run.texts, {}, {}, {}}) : *known;
-    place.add(std::move(run), seed);
+    place.add(std::move(run), name, seed);
 }
 
 SimilarityGroup groupOf(const FacetGroup& group, const FacetSet& set, std::vector<std::string>& notes) {
@@ -139,10 +139,11 @@ FacetsData loadFacets(Store& store, const std::vector<FacetRequest>& requests) {
         for (std::size_t i = 0; i < request.runs.size(); ++i)
             for (FacetRun& run : loadRun(store, request.runs[i], data.problems)) {
                 nameTexts(run, data);
-                gather(std::move(run), request.seeds.at(i), gathered);
+                gather(std::move(run), request.names.at(i), request.seeds.at(i), gathered);
             }
         FacetGroup group{request, {}};
         group.request.runs.clear();
+        group.request.names.clear();
         group.request.seeds.clear();
         for (const Gathered& one : gathered) group.sets.push_back(one.mean());
         if (!group.sets.empty()) data.groups.push_back(std::move(group));

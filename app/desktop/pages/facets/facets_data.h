@@ -15,7 +15,8 @@ struct FacetRequest {
     std::string key, label;
     int colour = 0;
     bool isStart = false;              ///< the untrained model: not what a comparison begins with
-    std::vector<std::string> runs;     ///< those that are done first; empty once they are read
+    std::vector<std::string> runs;     ///< in order of counting_first; empty once they are read
+    std::vector<std::string> names;    ///< of the runs, as messages call them
     std::vector<std::uint64_t> seeds;  ///< of the runs: of those of one seed the first counts, as in comparisons
 };
 

@@ -10,6 +10,7 @@
 #include <QVBoxLayout>
 #include <utility>
 
+#include "compare/counted_run.h"
 #include "figure/figure_view.h"
 #include "pages/facets/density_card.h"
 #include "pages/facets/matrix_view.h"
@@ -39,13 +40,12 @@ std::vector<FacetRequest> requestsOf(const Workspace& workspace) {
     const RunsSnapshotPtr snapshot = workspace.runs();
     for (const RunGroupRef& group : workspace.shownGroups()) {
         const bool isStart = group.runs.front()->info.is_baseline();
-        FacetRequest request{group.key.toStdString(), group.label.toStdString(), group.colour, isStart, {}, {}};
-        for (const bool done : {true, false})
-            for (const RunRow* run : group.runs) {
-                if ((run->state.phase == RunPhase::done) != done) continue;
-                request.runs.push_back(run->info.id);
-                request.seeds.push_back(run->info.seed);
-            }
+        FacetRequest request{group.key.toStdString(), group.label.toStdString(), group.colour, isStart, {}, {}, {}};
+        for (const RunRow* run : counting_first(group.runs)) {
+            request.runs.push_back(run->info.id);
+            request.names.push_back(run->info.shown_name());
+            request.seeds.push_back(run->info.seed);
+        }
         requests.push_back(std::move(request));
     }
     return requests;

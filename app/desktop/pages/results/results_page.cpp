@@ -9,7 +9,6 @@
 #include <QSplitter>
 #include <QStackedWidget>
 #include <QVBoxLayout>
-#include <map>
 
 #include "experiment/manifest.h"
 #include "pages/results/result_view.h"
@@ -22,19 +21,19 @@ namespace {
 const PageRegistration registration{
     {QStringLiteral("results"), QStringLiteral("Results"), 9, true, [](Workspace& workspace) { return new ResultsPage(workspace); }}};
 
-/// Runs of one seed are told apart by their names, as on other pages.
 std::vector<ResultRun> runsOf(const Workspace& workspace) {
     std::vector<ResultRun> runs;
+    std::vector<const RunRow*> rows;
+    QStringList labels;
     const RunsSnapshotPtr snapshot = workspace.runs();
-    for (const RunGroupRef& group : workspace.shownGroups()) {
-        std::map<std::uint64_t, int> ofSeed;
-        for (const RunRow* run : group.runs) ++ofSeed[run->info.seed];
+    for (const RunGroupRef& group : workspace.shownGroups())
         for (const RunRow* run : group.runs) {
-            QString label = group.runs.size() > 1 ? seedLabel(group.label, run->info.seed) : group.label;
-            if (ofSeed[run->info.seed] > 1) label += QStringLiteral(" · ") + qs(run->info.shown_name());
-            runs.push_back({run->info.id, label.toStdString(), run->info.plugin, group.colour, run->info.variant});
+            rows.push_back(run);
+            labels << (group.runs.size() > 1 ? seedLabel(group.label, run->info.seed) : group.label);
+            runs.push_back({run->info.id, {}, run->info.plugin, group.colour, run->info.variant});
         }
-    }
+    labels = toldApart(labels, rows);
+    for (std::size_t i = 0; i < runs.size(); ++i) runs[i].label = labels[static_cast<qsizetype>(i)].toStdString();
     return runs;
 }
 

@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "common/hash.h"
+#include "compare/counted_run.h"
 
 namespace faceter::desktop {
 namespace {
@@ -137,16 +138,11 @@ class Layouter {
         m_layout.groups.push_back(std::move(group));
     }
 
-    /// Of the runs of one seed the first that is done and has scores, else the first that has scores, is done, or is there.
     std::vector<int> oneOfEachSeed(const std::vector<int>& rows) const {
-        const auto worth = [&](int row) {
-            const RunRow& run = m_data.run(row);
-            return 2 * (run.num_scores > 0) + (run.state.phase == RunPhase::done);
-        };
         std::map<std::uint64_t, int> counted;
         for (const int row : rows) {
             const auto [place, fresh] = counted.try_emplace(m_data.run(row).info.seed, row);
-            if (!fresh && worth(row) > worth(place->second)) place->second = row;
+            if (!fresh && counts_before(m_data.run(row), m_data.run(place->second))) place->second = row;
         }
         std::vector<int> result;
         for (const auto& [seed, row] : counted) result.push_back(row);

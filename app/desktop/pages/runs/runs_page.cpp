@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "actions/run_actions.h"
+#include "compare/counted_run.h"
 #include "figure/elided_name.h"
 #include "pages/runs/curve_card.h"
 #include "pages/runs/runs_view.h"
@@ -213,7 +214,7 @@ void RunsPage::showCurves(bool anew) {
     }
     for (std::size_t i = 0; i < groups.size(); ++i) {
         std::sort(members[i].begin(), members[i].end());  // the project's order, not the table's: which run of a seed is its first
-        for (const RunRow* run : inOrderOfMeans(members[i])) {
+        for (const RunRow* run : counting_first(members[i])) {
             groups[i].runs.push_back(run->info.id);
             groups[i].seeds.push_back(run->info.seed);
         }

@@ -1,0 +1,20 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "store/store.h"
+
+namespace faceter {
+
+/// Of two runs of one configuration and seed, as one that failed and its successor, whether `a` counts rather than `b` wherever one of
+/// them must: what has scores before what has none; of these what is done, then what goes on, then the others, which may lack scores.
+/// Where it is true of neither, the earlier one counts.
+bool counts_before(const RunRow& a, const RunRow& b);
+
+/// Runs of one configuration, oldest first: sorted so that of those of each seed the one that counts comes first.
+std::vector<const RunRow*> counting_first(std::vector<const RunRow*> runs);
+
+/// What a table or figure says of a run that does not count.
+std::string repeat_note(const std::string& run, const std::string& counted);
+
+}  // namespace faceter
