@@ -219,9 +219,7 @@ void print_table(const Table& table, const std::string& format, WideTable wide) 
 void add_format_option(CLI::App& command, std::string& format) {
     format = "text";
     CLI::Option* named = command.add_option("--format", format, "text, csv, tsv, md, latex or json");
-    named->check(CLI::IsMember({"text", "csv", "tsv", "md", "latex", "json"}))
-        ->type_name("NAME")
-        ->capture_default_str();
+    named->check(CLI::IsMember({"text", "csv", "tsv", "md", "latex", "json"}))->type_name("NAME")->capture_default_str();
     command.add_flag_callback(
         "--json",
         [&format, named] {

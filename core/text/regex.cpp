@@ -68,7 +68,7 @@ struct Regex::Program {
         const int code = onig_new(&regex, bytes_of(text), bytes_of(text) + text.size(), ONIG_OPTION_NONE, ONIG_ENCODING_UTF8,
                                   ONIG_SYNTAX_DEFAULT, &info);
         if (code != ONIG_NORMAL)
-            throw data_error("{}: the pattern {} is not supported: {}", name, quoted(pattern), message_of(code, &info));
+            throw data_error("{}: the pattern {} is not supported: {}", name, faceter::quoted(pattern), message_of(code, &info));
     }
     ~Program() { onig_free(regex); }
     Program(const Program&) = delete;
@@ -118,7 +118,7 @@ class Regex::Search {
   private:
     [[noreturn]] void throw_too_long() const {
         throw data_error("{}: the pattern {} takes too long on a text of {} bytes; the file is broken or hostile", program_.name,
-                         quoted(program_.pattern), text_.size());
+                         faceter::quoted(program_.pattern), text_.size());
     }
     const Program& program_;
     std::string_view text_;
@@ -135,7 +135,7 @@ bool Regex::Budget::spend() {
 }
 
 Regex::Regex(std::string_view pattern, std::string_view name) {
-    if (asks_where_the_search_began(pattern)) throw data_error("{}: the pattern {} is not supported: \\G", name, quoted(pattern));
+    if (asks_where_the_search_began(pattern)) throw data_error("{}: the pattern {} is not supported: \\G", name, faceter::quoted(pattern));
     program_ = std::make_unique<const Program>(pattern, name);
 }
 
@@ -146,7 +146,7 @@ Regex& Regex::operator=(Regex&&) noexcept = default;
 void Regex::for_each_match(std::string_view text, Budget& budget,
                            const std::function<void(std::size_t begin, std::size_t end)>& use) const {
     if (text.size() > std::size_t{1} << 30) throw data_error("a text of {} is too long to tokenize", format_bytes(text.size()));
-    if (!is_valid_utf8(text)) throw failure("a text that is not UTF-8 reached the pattern {}", quoted(program_->pattern));
+    if (!is_valid_utf8(text)) throw failure("a text that is not UTF-8 reached the pattern {}", faceter::quoted(program_->pattern));
     Search search(*program_, text, budget);
     std::size_t from = 0, last_end = std::string_view::npos;
     while (from <= text.size()) {

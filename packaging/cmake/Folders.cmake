@@ -1,3 +1,40 @@
+# Sources of a folder are compiled eight at a time, which takes a third of the time: the headers of libtorch, Qt and JSON are read once for
+# all of them. So local names of a folder differ. By themselves are compiled those that register themselves (a layout of data, a family of
+# encoders, a type of task, a page), because a new one begins as a copy of another, and those named here, whose local names meet another's.
+# FACETER_UNITY=OFF (preset debug) compiles all by themselves, so that a change of one compiles no other.
+option(FACETER_UNITY "compile several sources of a folder at a time" ON)
+set(FACETER_ALONE
+  diagnose_data model_card rank_intervals settings_difference significance study study_curves study_report  # compare
+  char_kinds tokenizer unigram model_folder module_members noise_rates recipe_settings trained_tasks sweep  # text, checkpoint, experiment
+  table_json table_latex table_markdown table_text project run_names trash follow supervisor wilcoxon  # figure, record, launch, stats
+  encoder cached_pairs set_mining abi peft_export  # model, train, eval, plugin
+  version command_memory command_router example_values memory_need release_prompts session_server set_views example_texts
+  compare_header group_text log_view pairs_view panel_board program_job route_view)  # app
+list(JOIN FACETER_ALONE "|" FACETER_ALONE)
+set(FACETER_ALONE "/((layout|backbone|source|task)_.*|.*_page|${FACETER_ALONE})[.]cpp$")
+function(faceter_unity TARGET)
+  if(NOT FACETER_UNITY)
+    return()
+  endif()
+  get_target_property(sources ${TARGET} SOURCES)
+  list(FILTER sources INCLUDE REGEX "[.]cpp$")
+  list(FILTER sources EXCLUDE REGEX "${FACETER_ALONE}")
+  foreach(source ${sources})
+    get_filename_component(folder ${source} DIRECTORY)
+    string(MAKE_C_IDENTIFIER "${folder}" folder)
+    if(NOT DEFINED count_${folder})
+      set(count_${folder} 0)
+    endif()
+    math(EXPR group "${count_${folder}} / 8")
+    math(EXPR count_${folder} "${count_${folder}} + 1")
+    string(SHA1 name "${folder}")
+    string(SUBSTRING ${name} 0 6 name)
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${name}_${group})
+  endforeach()
+  target_compile_options(${TARGET} PRIVATE -Wno-subobject-linkage)  # which GCC says where a source is not the first file
+  set_target_properties(${TARGET} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+endfunction()
+
 # A folder of core/ is an OBJECT target; its sources are whatever *.cpp lies in it. The targets are merged into the shared libraries
 # faceter-base (no Qt, no torch) and faceter-learn (torch). tests/layers checks every #include against the table in core/layers.txt.
 function(faceter_folder NAME)
@@ -7,6 +44,7 @@ function(faceter_folder NAME)
   endif()
   add_library(core_${NAME} OBJECT ${sources})
   target_include_directories(core_${NAME} PUBLIC ${CMAKE_SOURCE_DIR}/core)
+  faceter_unity(core_${NAME})
   set_property(GLOBAL APPEND PROPERTY FACETER_FOLDERS_${ARGV1} core_${NAME})
 endfunction()
 

@@ -25,7 +25,7 @@ namespace {
 
 constexpr int widest_name = 200;
 
-QComboBox* box(const QString& name, const QString& accessible) {
+QComboBox* choices(const QString& name, const QString& accessible) {
     auto* combo = new NameBox;
     combo->setObjectName(name);
     combo->setAccessibleName(accessible);
@@ -46,9 +46,9 @@ ExamplesView::ExamplesView(QWidget* parent)
     : QWidget(parent),
       m_model(new ExamplesModel(this)),
       m_table(new DataTable),
-      m_group(box(QStringLiteral("examplesGroup"), tr("Group that is compared with the baseline"))),
-      m_set(box(QStringLiteral("examplesSet"), tr("Data set"))),
-      m_direction(box(QStringLiteral("examplesDirection"), tr("Which changes"))),
+      m_group(choices(QStringLiteral("examplesGroup"), tr("Group that is compared with the baseline"))),
+      m_set(choices(QStringLiteral("examplesSet"), tr("Data set"))),
+      m_direction(choices(QStringLiteral("examplesDirection"), tr("Which changes"))),
       m_least(new QDoubleSpinBox),
       m_find(new QLineEdit),
       m_summary(secondaryLabel()),

@@ -257,10 +257,10 @@ void CurriculumPage::showLegend() {
     bool isWithinTasks = false;
     for (const CurriculumRun& run : *m_stripped) {
         drawn.insert(run.order.tasks.begin(), run.order.tasks.end());
-        isWithinTasks |= !run.tour.empty() && !run.order.tasks.empty() &&
-                         std::none_of(run.tour.begin(), run.tour.end(), [&run](const TourTask& stop) {
-                             return std::find(run.order.tasks.begin(), run.order.tasks.end(), stop.name) != run.order.tasks.end();
-                         });
+        isWithinTasks |=
+            !run.tour.empty() && !run.order.tasks.empty() && std::none_of(run.tour.begin(), run.tour.end(), [&run](const TourTask& stop) {
+                return std::find(run.order.tasks.begin(), run.order.tasks.end(), stop.name) != run.order.tasks.end();
+            });
     }
     std::vector<std::string> tasks(m_colours.size());  // in the order of their colours: the tour's
     for (const auto& [task, place] : m_colours) tasks[static_cast<std::size_t>(place)] = task;

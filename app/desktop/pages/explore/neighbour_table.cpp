@@ -104,8 +104,8 @@ QVariant NeighbourModel::headerData(int section, Qt::Orientation orientation, in
     for (const int rank : list.relevantRanks) ranks << QString::number(rank);
     QString text = list.instruction.isEmpty() ? tr("without an instruction") : tr("instruction: %1").arg(list.instruction);
     if (list.keptTokens < list.numTokens)
-        text += QLatin1Char('\n') +
-                tr("reads the first %1 of the text's %2 tokens").arg(countText(list.keptTokens), countText(list.numTokens));
+        text +=
+            QLatin1Char('\n') + tr("reads the first %1 of the text's %2 tokens").arg(countText(list.keptTokens), countText(list.numTokens));
     if (!ranks.isEmpty()) text += QLatin1Char('\n') + tr("relevant documents at rank %1").arg(ranks.join(QStringLiteral(", ")));
     return text.toHtmlEscaped();
 }

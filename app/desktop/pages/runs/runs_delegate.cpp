@@ -213,8 +213,7 @@ int RunsDelegate::wantedWidth(const QModelIndex& index, const QFontMetrics& usua
     if (columnOf(index).kind == Kind::name) wide += indent + 9 + (index.data(RunsModel::pinnedRole).toBool() ? 16 : 0);
     const auto& spreads = modelOf(index).layout().spreads;
     if (const auto column = static_cast<std::size_t>(index.column()); column < spreads.size() && spreads[column])
-        wide += metrics.horizontalAdvance(widest_spread) -
-                metrics.horizontalAdvance(index.data(RunsModel::spreadRole).toString());
+        wide += metrics.horizontalAdvance(widest_spread) - metrics.horizontalAdvance(index.data(RunsModel::spreadRole).toString());
     if (columnOf(index).kind == Kind::state) wide += dot + gap;
     if (columnOf(index).kind == Kind::time && index.data(RunsModel::resumableRole).toBool())
         wide += metrics.horizontalAdvance(resumeText()) + gap;

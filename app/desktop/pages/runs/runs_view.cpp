@@ -21,8 +21,8 @@ namespace faceter::desktop {
 namespace {
 
 constexpr int measured_lines = 100;
-constexpr int head_padding = 20;  // what the style sheet and the header take beside its text
-constexpr int sort_room = 12;     // for the arrow at the column that is sorted by
+constexpr int head_padding = 20;                   // what the style sheet and the header take beside its text
+constexpr int sort_room = 12;                      // for the arrow at the column that is sorted by
 constexpr int least_name = 180, tight_name = 132;  // a sweep's points differ at their names' ends
 constexpr int most_width = 300, most_name_width = 220, most_settings_width = 150;
 

@@ -11,6 +11,7 @@
 #include <limits>
 #include <map>
 
+#include "compare/counted_run.h"
 #include "pages/page_parts.h"
 #include "pages/sweeps/parallel_view.h"
 #include "widgets/labels.h"
@@ -23,14 +24,12 @@ namespace {
 const PageRegistration registration{
     {QStringLiteral("sweeps"), QStringLiteral("Sweeps"), 12, true, [](Workspace& workspace) { return new SweepsPage(workspace); }}};
 
-/// Of the runs of one seed, as a failed one and its successor, the one that counts in Runs and comparisons: two of one seed are no
-/// sample of two. With scores before without, then what is done, then the earlier.
+/// One run of each seed: two of one seed are no sample of two.
 std::vector<const RunRow*> oneOfEachSeed(const std::vector<const RunRow*>& runs) {
-    const auto worth = [](const RunRow& run) { return 2 * (run.num_scores > 0) + (run.state.phase == RunPhase::done); };
     std::map<std::uint64_t, const RunRow*> counted;
     for (const RunRow* run : runs) {
         const auto [place, fresh] = counted.try_emplace(run->info.seed, run);
-        if (!fresh && worth(*run) > worth(*place->second)) place->second = run;
+        if (!fresh && counts_before(*run, *place->second)) place->second = run;
     }
     std::vector<const RunRow*> kept;
     for (const auto& [seed, run] : counted) kept.push_back(run);
