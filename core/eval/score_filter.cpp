@@ -55,9 +55,9 @@ __attribute__((target("avx512f,avx512bw,avx512bf16"))) void bf16_tile(const std:
         const __m512 length = _mm512_set1_ps(lengths[r]);
         const __m512 left = _mm512_fnmadd_ps(length, reach_left, thresholds_left);
         const __m512 right = _mm512_fnmadd_ps(length, reach_right, thresholds_right);
-        // Not "greater": what cannot be compared may be above.
-        const std::uint32_t low = _mm512_cmp_ps_mask(sum[r][0], left, _CMP_NLE_UQ),
-                            high = _mm512_cmp_ps_mask(sum[r][1], right, _CMP_NLE_UQ);
+        // Not "greater": what cannot be compared may be above, and so may what overflowed.
+        const std::uint32_t low = _mm512_cmp_ps_mask(sum[r][0], left, _CMP_NLT_UQ),
+                            high = _mm512_cmp_ps_mask(sum[r][1], right, _CMP_NLT_UQ);
         maybe[r] = low | high << 16;
     }
 }
@@ -91,8 +91,8 @@ void FilterRows::assign(const ScoreFilter& filter, const FeatureMatrix& rows) {
 }
 
 float reach_of(float length, std::int64_t dim) {
-    // 2^-9 of each factor, their product, and the rounding of both sums, of which each step adds at most 2^-24 (the filter's two a pair).
-    return length * static_cast<float>(1.0 / 256 + 1.0 / 65536 + 3e-7 * static_cast<double>(dim));
+    // 2^-8 of each factor, their product, and the rounding of both sums, of which each step adds at most 2^-24 (the filter's two a pair).
+    return length * static_cast<float>(1.0 / 128 + 1.0 / 65536 + 3e-7 * static_cast<double>(dim));
 }
 
 }  // namespace faceter

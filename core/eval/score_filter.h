@@ -9,7 +9,7 @@
 namespace faceter {
 
 /// Scores from numbers of 16 bits, at half the cost of ScoreKernel's, which only say which documents *cannot* be above a threshold. A
-/// number x is rounded to x (1 + e) with |e| <= 2^-9, so that by Cauchy and Schwarz a dot product differs from that of the float32 numbers
+/// number x is rounded to x (1 + e) with |e| <= 2^-8, so that by Cauchy and Schwarz a dot product differs from that of the float32 numbers
 /// by at most `reach` |q| |d|: what stays below the threshold by more than that is left out, and all else is scored as it would be without
 /// the filter.
 struct ScoreFilter {

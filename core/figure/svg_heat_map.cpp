@@ -23,6 +23,7 @@ class ColourMap {
             high_ = any ? std::max(high_, v) : v;
             any = true;
         }
+        values_ = {low_, high_};
         if (centre_) {
             const double reach = std::max({*centre_ - low_, high_ - *centre_, 1e-12});
             low_ = *centre_ - reach;
@@ -34,11 +35,13 @@ class ColourMap {
         const double t = (value - low_) / (high_ - low_);
         return centre_ ? diverging(2 * t - 1) : sequential(t);
     }
-    Range range() const { return {low_, high_}; }
+    /// Of the values and their centre alone: colours that reach as far to the other side would stand for values that nothing has.
+    Range range() const { return centre_ && values_.low < values_.high ? values_ : Range{low_, high_}; }
 
   private:
     std::optional<double> centre_;
     double low_ = 0, high_ = 1;
+    Range values_{0, 1};
 };
 
 double widest(const std::vector<std::string>& names) {

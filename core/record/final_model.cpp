@@ -54,6 +54,9 @@ std::string change_of(const fs::path& file, const NotedFile& noted, double time,
     }
 }
 
+/// What adding and removing a gate writes.
+bool is_of_router(const std::string& path) { return path == "router.json" || path.starts_with("gates/") || path.starts_with("library-"); }
+
 }  // namespace
 
 Json final_model_files(const fs::path& model) {
@@ -88,7 +91,7 @@ std::vector<std::string> changes_of_final_model(const RunDirectory& run, const J
         std::any_of(files.begin(), files.end(), [&](const NotedFile& file) { return file.path == "router.json" && !change(file).empty(); });
     std::vector<std::string> changes;
     for (const NotedFile& file : files) {
-        if (other_router && (file.path == "router.json" || !fs::exists(model / file.path, ignored))) continue;
+        if (other_router && is_of_router(file.path)) continue;
         if (const std::string what = change(file); !what.empty()) changes.push_back(fmt::format("model/{}: {}", file.path, what));
     }
     return changes;

@@ -331,9 +331,10 @@ class Ingest {
             Statement(database_, fmt::format("DELETE FROM {} WHERE run = ?", table)).bind(id_).run();
         Statement(database_, "DELETE FROM documents WHERE run = ? AND kind = 'analysis'").bind(id_).run();
         for (const auto& [name, json] : all_of(run_.results())) {
-            if (!json.is_object() || (json.contains("score") && !json["score"].is_number() && !json["score"].is_null()))
-                warnings_.push_back(fmt::format("{}: {}: is no result: a JSON object is expected, its score a number; it is left out", id_,
-                                                (run_.results() / (name + ".json")).string()));
+            const bool is_scored = json.is_object() && json.contains("score") && !json["score"].is_number() && !json["score"].is_null();
+            if (!json.is_object() || is_scored)
+                warnings_.push_back(fmt::format("{}: {}: is no result: a JSON object is expected, its score a number; {} left out", id_,
+                                                (run_.results() / (name + ".json")).string(), is_scored ? "its score is" : "it is"));
             if (!json.is_object()) continue;
             if (name == "_model")
                 cost(json);

@@ -7,11 +7,11 @@ set(FACETER_ALONE
   diagnose_data model_card rank_intervals settings_difference significance study study_curves study_report  # compare
   char_kinds tokenizer unigram model_folder module_members noise_rates recipe_settings trained_tasks sweep  # text, checkpoint, experiment
   table_json table_latex table_markdown table_text project run_names trash follow supervisor wilcoxon  # figure, record, launch, stats
-  encoder cached_pairs set_mining abi peft_export  # model, train, eval, plugin
+  pair_file encoder cached_pairs set_mining abi peft_export  # data, model, train, eval, plugin
   version command_memory command_router example_values memory_need release_prompts session_server set_views example_texts
-  compare_header group_text log_view pairs_view panel_board program_job route_view)  # app
+  compare_header form_group runs_layout group_text log_view pairs_view panel_board program_job route_view)  # app
 list(JOIN FACETER_ALONE "|" FACETER_ALONE)
-set(FACETER_ALONE "/((layout|backbone|source|task)_.*|.*_page|${FACETER_ALONE})[.]cpp$")
+set(FACETER_ALONE "/((layout|backbone|source|debian_view|task)_.*|.*_page|${FACETER_ALONE})[.]cpp$")
 function(faceter_unity TARGET)
   if(NOT FACETER_UNITY)
     return()

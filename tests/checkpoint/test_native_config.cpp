@@ -66,8 +66,8 @@ class TestNativeConfig : public QObject {
     void what_transformers_own_nomic_bert_says_is_written_as_it_was_read() {
         QFETCH(QString, activation);
         QFETCH(double, factor);
-        const Json rotary = factor == 1 ? Json{{"rope_type", "default"}, {"rope_theta", 70.0}}
-                                        : Json{{"rope_type", "linear"}, {"rope_theta", 70.0}, {"factor", factor}};
+        const Json rotary = factor == 1 ? Json{{"rope_theta", 70.0}, {"rope_type", "default"}}
+                                        : Json{{"rope_theta", 70.0}, {"rope_type", "linear"}, {"factor", factor}};
         const Json config = {{"model_type", "nomic_bert"},    {"vocab_size", 100},       {"hidden_size", 24},
                              {"num_hidden_layers", 2},        {"intermediate_size", 40}, {"num_attention_heads", 3},
                              {"max_position_embeddings", 64}, {"type_vocab_size", 2},    {"hidden_act", activation.toStdString()},

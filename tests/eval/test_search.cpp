@@ -92,8 +92,19 @@ class TestSearch : public QObject {
         search.add_documents({documents.row(4), 36, 3});
         QVERIFY(same(search.results()[1], by_sorting_everything(documents, queries.row(1), 10)));
     }
+    /// The numbers above 1 are all 1 in 16 bits: the best document is below the threshold by its rounded number, by nearly as much as
+    /// rounding may take off.
+    void a_best_document_that_rounding_hides_is_found() {
+        const std::vector<float> query{1.00390625F};
+        std::vector<float> documents(40, 1.00146484375F);
+        documents.resize(240, 0.5F);
+        documents.push_back(1.00390625F);
+        documents.resize(480, 0.5F);
+        const auto hits = exact_search({query.data(), 1, 1}, {documents.data(), 480, 1}, 1);
+        QCOMPARE(hits[0][0].document, 240U);
+    }
     /// A search for few documents leaves most out by rounded numbers (ScoreFilter), one for all of them never does: rows of all lengths,
-    /// also of numbers that are rounded to 0 and to infinity, near ties, and a threshold that documents reach by a bit.
+    /// also of numbers that count as 0 in 16 bits, near ties, and a threshold that documents reach by a bit.
     void few_hits_are_the_first_of_all_bit_by_bit() {
         RandomStream random(5, "lengths");
         for (const std::int64_t dim : {1, 2, 7, 33, 384})

@@ -328,6 +328,7 @@ class TestStoreLists : public QObject {
             QVERIFY2(warnings.front().find("set1.json: is missing") != std::string::npos, warnings.front().c_str());
         }
         overwrite(run.results() / "set1.json", R"({"name":"set1"})");
+        settle(run);
         const std::vector<std::string> warnings = Store(project.path()).ingest_all();
         QCOMPARE(warnings.size(), std::size_t{1});
         QVERIFY2(warnings.front().find("set1.json: has no score") != std::string::npos, warnings.front().c_str());

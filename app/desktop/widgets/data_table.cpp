@@ -23,8 +23,7 @@ constexpr int cell_padding = 20;
 /// 24 px where the user's texts have their usual size.
 int lineHeight() { return static_cast<int>(std::lround(24 * Theme::instance().scale())); }
 
-/// Points of a sweep differ at their names' ends: keys give way before values. What is copied and exported stays whole.
-class CellDelegate : public QStyledItemDelegate {
+class NameDelegate : public QStyledItemDelegate {
   public:
     using QStyledItemDelegate::QStyledItemDelegate;
 
@@ -47,7 +46,6 @@ DataTable::DataTable(QWidget* parent) : QTableView(parent) {
     setSelectionMode(QAbstractItemView::ExtendedSelection);
     setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
     setWordWrap(false);
-    setItemDelegate(new CellDelegate(this));
     setTabKeyNavigation(false);
     verticalHeader()->hide();
     verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
@@ -56,6 +54,8 @@ DataTable::DataTable(QWidget* parent) : QTableView(parent) {
     horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     horizontalHeader()->setMinimumSectionSize(32);
 }
+
+void DataTable::shortenNames() { setItemDelegate(new NameDelegate(this)); }
 
 void DataTable::fitColumns(int most, bool stretchLast) {
     if (!model()) return;

@@ -11,6 +11,9 @@ class DataTable : public QTableView {
     Q_OBJECT
   public:
     explicit DataTable(QWidget* parent = nullptr);
+    /// Names of configurations, whose points of a sweep differ at their ends: where a cell is too narrow, keys give way before values. What
+    /// is copied and exported stays whole.
+    void shortenNames();
     /// Columns as wide as their content, up to `most` pixels, within the first rows; the last one takes what is left when `stretchLast`.
     void fitColumns(int most = 320, bool stretchLast = false);
     /// As high as its rows, for tables within a scrolling page.

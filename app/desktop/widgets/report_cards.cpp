@@ -61,6 +61,7 @@ ReportCards::ReportCards(const QString& prefix, const std::vector<std::string>& 
     }
     for (const std::string& name : tables) {
         auto* view = new DataTable(this);
+        view->shortenNames();
         auto* model = new TableModel(this);
         view->setModel(model);
         view->setObjectName(QStringLiteral("%1Table:%2").arg(prefix, qs(name)));

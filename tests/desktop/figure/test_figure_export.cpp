@@ -57,7 +57,7 @@ class TestFigureExport : public QObject {
 
     void a_long_title_of_a_colour_bar_breaks_and_is_not_cut() {
         Figure figure = sample_heat_map();
-        figure.heat_map.label = "mean cosine similarity of the same texts under the instructions of the two tasks named at the sides";
+        figure.heat_map.label = "mean cosine similarity of the same texts under both tasks' instructions";
         const QTemporaryDir folder;
         const QString svg = folder.filePath("f.svg");
         shown(figure)->exportTo(svg, ExportFormat::svg);

@@ -35,8 +35,15 @@ void keepMatching(Store& store, const Filter& filter, std::vector<RunRow>& rows)
     std::erase_if(rows, [&](const RunRow&) { return !kept[next++]; });
 }
 
-/// For titles and names at axes, which are not cut as those in legends are: whole keys would push out what tells groups apart.
-std::string shortName(const RunGroup& group) { return withShortKeys(qs(group.name)).toStdString(); }
+/// For titles and names at axes, which are not cut as those in legends are: whole keys would push out what tells groups apart. Where short
+/// keys would make two alike, as those of learning_rate and lora_rank, names stay whole.
+std::string shortName(const Comparison& comparison, std::size_t group) {
+    const auto of = [&](std::size_t k) { return withShortKeys(qs(comparison.groups[k].name)); };
+    const QString name = of(group);
+    for (std::size_t k = 0; k < comparison.groups.size(); ++k)
+        if (k != group && of(k) == name) return comparison.groups[group].name;
+    return name.toStdString();
+}
 
 constexpr std::size_t most_asked = 24;
 
@@ -105,7 +112,7 @@ std::string gainText(const TestOutcome& outcome) {
 Figure gainFigure(const Comparison& comparison, const ComparisonView& view, const std::vector<int>& colours) {
     Figure figure{FigureKind::bars, "gain", "Mean gain over the baseline, 95 % interval", {}, {"gain", "points"}, {}, {}, {}};
     if (!view.baseline) return figure;
-    figure.title = fmt::format("Mean gain over {}, 95 % interval", shortName(comparison.groups[*view.baseline]));
+    figure.title = fmt::format("Mean gain over {}, 95 % interval", shortName(comparison, *view.baseline));
     figure.x.categories = {"mean over data sets"};
     for (std::size_t i = 0; i < view.gains.size(); ++i) {
         const TestOutcome& outcome = view.gains[i].outcome;
@@ -122,7 +129,7 @@ Figure gainFigure(const Comparison& comparison, const ComparisonView& view, cons
 }
 
 Figure scatterFigure(const Comparison& comparison, const ComparisonView& view, std::size_t a, std::size_t b) {
-    const std::string x = shortName(comparison.groups.at(a)), y = shortName(comparison.groups.at(b));
+    const std::string x = shortName(comparison, a), y = shortName(comparison, b);
     Figure figure{FigureKind::scatter, "scatter", fmt::format("{} against {}, a point a data set", y, x), {x, "%"}, {y, "%"}, {}, {}, {}};
     Series points;
     points.name = "data sets";
@@ -155,7 +162,7 @@ Figure seedsFigure(const Comparison& comparison, const std::string& set, const s
             series.y.push_back(found->second[k]);
             series.labels.push_back(fmt::format("seed {}", group.runs[group.scored_runs.at(set)[k]].info.seed));
         }
-        figure.x.categories.push_back(shortName(group));
+        figure.x.categories.push_back(shortName(comparison, i));
         if (!series.y.empty()) figure.series.push_back(std::move(series));
     }
     return figure;
@@ -166,14 +173,14 @@ Figure examplesFigure(const Comparison& comparison, const ExampleScores& example
     Figure figure{FigureKind::box, "examples", set + ", differences of single examples", {}, {"difference", "points"}, {}, {}, {}};
     if (!comparison.baseline) return figure;
     const std::size_t base = *comparison.baseline;
-    figure.title = fmt::format("{}, each example's difference to {}", set, shortName(comparison.groups[base]));
+    figure.title = fmt::format("{}, each example's difference to {}", set, shortName(comparison, base));
     for (std::size_t i = 0; i < examples.groups.size(); ++i) {
         if (i == base || !examples.groups[i].count(set) || !examples.groups[base].count(set)) continue;
         const std::vector<double>& mine = examples.groups[i].at(set).values;
         const std::vector<double>& theirs = examples.groups[base].at(set).values;
         if (mine.empty() || mine.size() != theirs.size()) continue;
         Series series;
-        series.name = shortName(comparison.groups[i]);
+        series.name = shortName(comparison, i);
         series.colour = colours.at(i);
         for (std::size_t k = 0; k < mine.size(); ++k) series.y.push_back(mine[k] - theirs[k]);
         figure.series.push_back(std::move(series));

@@ -83,14 +83,14 @@ struct Gathered {
     std::vector<SimilaritySet> sets;
     std::vector<std::string> names;
     std::optional<Figure> plane;
-    std::map<std::uint64_t, std::string> counted{};  ///< seed -> name of its run
-    std::vector<std::string> repeats{};              ///< notes on runs that are left out
+    std::map<std::uint64_t, std::pair<std::string, std::string>> counted{};  ///< seed -> id and name of its run
+    std::vector<std::string> repeats{};                                      ///< notes on runs that are left out
 
     /// The texts themselves and the plane are kept once.
     void add(FacetRun run, const std::string& name, std::uint64_t seed) {
-        if (const auto [place, fresh] = counted.try_emplace(seed, name); !fresh) {
-            if (place->second != name)  // else its own second analysis of these texts
-                repeats.push_back(repeat_note(name, place->second) + ".");
+        if (const auto [place, fresh] = counted.try_emplace(seed, run.run, name); !fresh) {
+            if (place->second.first != run.run)  // else its own second analysis of these texts
+                repeats.push_back(repeat_note(name, place->second.second) + ".");
             return;
         }
         if (!sets.empty() && !run.set.fingerprint.empty()) run.set.texts.clear();

@@ -150,6 +150,7 @@ void ResultView::addDocument(const ResultDocument& document) {
 
 void ResultView::addTable(QLayout* layout, const Table& table, const QString& run) {
     auto* view = new DataTable;
+    view->shortenNames();
     auto* model = new TableModel(view);
     model->setTable(table);
     view->setModel(model);

@@ -208,12 +208,15 @@ void RunsView::resizeEvent(QResizeEvent* event) {
 }
 
 void RunsView::setSort(const SortBy& sort) {
+    const bool moved = !(sort.column == m_sort.column);
     m_sort = sort;
-    const QSignalBlocker blocker(horizontalHeader());
     const auto& columns = m_model.columns();
-    const auto place = std::find(columns.begin(), columns.end(), sort.column);
-    horizontalHeader()->setSortIndicator(place == columns.end() ? -1 : static_cast<int>(place - columns.begin()), sort.order);
-    if (m_wanted.size() == columns.size()) shareWidth();  // the arrow takes its room
+    {
+        const QSignalBlocker blocker(horizontalHeader());
+        const auto place = std::find(columns.begin(), columns.end(), sort.column);
+        horizontalHeader()->setSortIndicator(place == columns.end() ? -1 : static_cast<int>(place - columns.begin()), sort.order);
+    }
+    if (moved && m_wanted.size() == columns.size()) shareWidth();  // the arrow takes its room
 }
 
 void RunsView::sortClicked(int section, Qt::SortOrder order) {
