@@ -62,14 +62,18 @@ QString beginnings(const QString& front, const QString& values, const QFontMetri
     return cut + metrics.elidedText(values, Qt::ElideRight, left);
 }
 
-/// Where there is room for less than the keys' first letters: "IC · 2e-5,16", then "2e-5,16", then of both the beginnings, "IC 2e…".
+/// Where there is room for less than the keys' first letters: "IC · 2e-5,16", then "IC 2e-5,16", then of both the beginnings, "IC 2e…":
+/// values alone would be one name for points of several variants.
 QString bareValues(const QString& front, QString values, const QFontMetricsF& metrics, double room) {
     static const QRegularExpression key(QStringLiteral("(^|[, ])[a-z][\\w.]*="));
     values.replace(key, QStringLiteral("\\1"));
     const double left = room - metrics.horizontalAdvance(values);
     if (metrics.horizontalAdvance(front) <= left) return front + values;
-    if (left < 0 && !front.isEmpty()) return beginnings(front, values, metrics, room);
-    if (left < metrics.horizontalAdvance(QStringLiteral("M…"))) return metrics.elidedText(values, Qt::ElideRight, room);
+    static const QRegularExpression dot(QStringLiteral(" · $"));
+    const QString close = QString(front).replace(dot, QStringLiteral(" ")) + values;
+    if (metrics.horizontalAdvance(close) <= room) return close;
+    if (left < metrics.horizontalAdvance(QStringLiteral("MMM…")))
+        return front.isEmpty() ? metrics.elidedText(values, Qt::ElideRight, room) : beginnings(front, values, metrics, room);
     return metrics.elidedText(front, Qt::ElideRight, left) + values;
 }
 

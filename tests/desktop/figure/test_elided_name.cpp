@@ -59,7 +59,7 @@ class TestElidedName : public QObject {
     }
     void in_a_narrow_column_the_values_stay_without_their_keys() {
         const QString name = QStringLiteral("EM · training.learning_rate=1e-05,training.batch_size=32");
-        for (const char* shown : {"EM · 1e-05,32", "1e-05,32"})
+        for (const char* shown : {"EM · 1e-05,32", "EM 1e-05,32"})
             QCOMPARE(in_room_of(QString::fromUtf8(shown), name), QString::fromUtf8(shown));
     }
     void where_not_even_the_values_fit_the_variant_keeps_its_beginning() {
@@ -67,7 +67,7 @@ class TestElidedName : public QObject {
              {std::tuple("EM · training.learning_rate=1e-05,training.batch_size=32", "1e-05,32", "EM "),
               {"EM training.learning_rate=1e-05,training.batch_size=32", "1e-05,32", "EM "},
               {"a mixture of very many experts · learning_rate=2e-5,batch_size=16", "2e-5,16", "a"}}) {
-            const double room = metrics_.horizontalAdvance(QString::fromUtf8(values)) - 1;
+            const double room = metrics_.horizontalAdvance(QString::fromUtf8(values)) + (variant[0] == 'a' ? -1 : 1);
             const QString cut = elidedName(QString::fromUtf8(name), metrics_, room);
             QVERIFY2(cut.startsWith(QLatin1String(variant)) && cut.endsWith(QChar(0x2026)), qPrintable(cut));
             QVERIFY2(metrics_.horizontalAdvance(cut) <= room, qPrintable(cut));
@@ -89,8 +89,8 @@ class TestElidedName : public QObject {
                 QCOMPARE(withShortKeys(whole), shown);
                 QCOMPARE(in_room_of(shown, whole), shown);
             }
-        QCOMPARE(in_room_of(QStringLiteral("data_cube false"), QStringLiteral("IC · curriculum=data_cube instance_level=false")),
-                 QStringLiteral("data_cube false"));
+        QCOMPARE(in_room_of(QStringLiteral("IC data_cube false"), QStringLiteral("IC · curriculum=data_cube instance_level=false")),
+                 QStringLiteral("IC data_cube false"));
     }
     void what_stands_behind_a_name_of_arabic_stays_behind_it() {
         const QString name = QString::fromUtf8("\u062a\u062c\u0631\u0628\u0629"), held = QChar(0x2068) + name + QChar(0x2069);
