@@ -114,11 +114,12 @@ struct ExactSearch::State {
         }
     }
 
-    /// `filtered`: the documents as the filter reads them, or null where there is none.
-    void score_block(Panel& panel, const FeatureMatrix& documents, std::size_t first_document, const FilterRows* filtered) const {
+    /// `filtered`: the documents as the filter reads them, made where the first panel asks for them.
+    void score_block(Panel& panel, const FeatureMatrix& documents, std::size_t first_document, FilterRows& filtered) const {
         std::size_t hits = 0;
-        if (filtered != nullptr && panel.few_hits) {
-            const std::vector<std::uint32_t> rows = rows_that_may_hit(panel, *filtered);
+        if (filter != nullptr && panel.few_hits) {
+            if (filtered.lengths.empty()) filtered.assign(*filter, documents);
+            const std::vector<std::uint32_t> rows = rows_that_may_hit(panel, filtered);
             hits = rows.size();
             std::vector<float> gathered(rows.size() * static_cast<std::size_t>(dim));
             for (std::size_t r = 0; r < rows.size(); ++r)
@@ -131,19 +132,27 @@ struct ExactSearch::State {
         panel.few_hits = hits * 4 < static_cast<std::size_t>(documents.rows);
     }
 
+    /// All rows, as many at a time as the kernel or the filter takes: `look(tile, first row, rows)`.
+    template <typename Tiles, typename Look>
+    static void each_tile(const Tiles& by, std::size_t num_rows, Look look) {
+        for (std::size_t row = 0; row < num_rows;) {
+            const bool is_full = row + by.rows <= num_rows;
+            const std::size_t count = is_full ? by.rows : 1;
+            look(is_full ? by.full : by.single, row, count);
+            row += count;
+        }
+    }
+
     std::vector<std::uint32_t> rows_that_may_hit(const Panel& panel, const FilterRows& documents) const {
         const std::size_t num_rows = documents.lengths.size(), width = documents.pairs.size() / num_rows;
         std::uint32_t maybe[ScoreKernel::largest_rows];
         std::vector<std::uint32_t> rows;
-        for (std::size_t row = 0; row < num_rows;) {
-            const bool is_full = row + filter->rows <= num_rows;
-            const std::size_t count = is_full ? filter->rows : 1;
-            (is_full ? filter->full : filter->single)(panel.pairs.data(), documents.pairs.data() + row * width, width,
-                                                      panel.thresholds.data(), panel.reaches.data(), documents.lengths.data() + row, maybe);
+        each_tile(*filter, num_rows, [&](ScoreFilter::Tile tile, std::size_t row, std::size_t count) {
+            tile(panel.pairs.data(), documents.pairs.data() + row * width, width, panel.thresholds.data(), panel.reaches.data(),
+                 documents.lengths.data() + row, maybe);
             for (std::size_t r = 0; r < count; ++r)
                 if (maybe[r] != 0) rows.push_back(static_cast<std::uint32_t>(row + r));
-            row += count;
-        }
+        });
         return rows;
     }
 
@@ -152,19 +161,15 @@ struct ExactSearch::State {
     std::size_t score_rows(Panel& panel, const FeatureMatrix& documents, DocumentOf document_of) const {
         float scores[ScoreKernel::largest_rows * 32];
         std::uint32_t above[ScoreKernel::largest_rows];
-        const auto num_rows = static_cast<std::size_t>(documents.rows);
+        const auto width = static_cast<std::size_t>(dim);
         std::size_t hits = 0;
-        for (std::size_t row = 0; row < num_rows;) {
-            const bool is_full = row + kernel.rows <= num_rows;
-            const std::size_t count = is_full ? kernel.rows : 1;
-            (is_full ? kernel.full : kernel.single)(panel.queries.data(), documents.data + row * static_cast<std::size_t>(dim),
-                                                    static_cast<std::size_t>(dim), panel.thresholds.data(), scores, above);
+        each_tile(kernel, static_cast<std::size_t>(documents.rows), [&](ScoreKernel::Tile tile, std::size_t row, std::size_t count) {
+            tile(panel.queries.data(), documents.data + row * width, width, panel.thresholds.data(), scores, above);
             for (std::size_t r = 0; r < count; ++r) {
                 hits += above[r] != 0;
                 take(panel, above[r], scores + r * kernel.lanes, document_of(row + r));
             }
-            row += count;
-        }
+        });
         return hits;
     }
 
@@ -195,13 +200,12 @@ void ExactSearch::add_documents(const FeatureMatrix& documents) {
     if (state_->num_documents + static_cast<std::size_t>(documents.rows) > std::numeric_limits<std::uint32_t>::max())
         throw usage_error("a search takes at most {} documents", std::numeric_limits<std::uint32_t>::max());
     at::parallel_for(0, static_cast<std::int64_t>(state_->panels.size()), 1, [&](std::int64_t begin, std::int64_t end) {
-        FilterRows filtered;
         for (std::int64_t d = 0; d < documents.rows; d += document_block) {
             const FeatureMatrix block = rows_of(documents, d, std::min(document_block, documents.rows - d));
-            if (state_->filter != nullptr) filtered.assign(*state_->filter, block);
+            FilterRows filtered;
             for (std::int64_t p = begin; p < end; ++p)
                 state_->score_block(state_->panels[static_cast<std::size_t>(p)], block, state_->num_documents + static_cast<std::size_t>(d),
-                                    state_->filter != nullptr ? &filtered : nullptr);
+                                    filtered);
         }
     });
     state_->num_documents += static_cast<std::size_t>(documents.rows);
