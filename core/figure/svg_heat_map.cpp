@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "figure/svg_plot.h"
+#include "figure/heat_map_range.h"
 #include "figure/text_width.h"
 
 namespace faceter {
@@ -14,34 +14,16 @@ constexpr double bar_width = 14, bar_room = 86;  // colour bar; with its ticks a
 /// Values to colours: divergent round the centre, or sequential.
 class ColourMap {
   public:
-    explicit ColourMap(const HeatMap& map) : centre_(map.centre) {
-        low_ = high_ = centre_.value_or(0);
-        bool any = centre_.has_value();
-        for (const double v : map.values) {
-            if (!std::isfinite(v)) continue;
-            low_ = any ? std::min(low_, v) : v;
-            high_ = any ? std::max(high_, v) : v;
-            any = true;
-        }
-        values_ = {low_, high_};
-        if (centre_) {
-            const double reach = std::max({*centre_ - low_, high_ - *centre_, 1e-12});
-            low_ = *centre_ - reach;
-            high_ = *centre_ + reach;
-        }
-        if (!(low_ < high_)) high_ = low_ + std::max(1.0, std::abs(low_));
-    }
+    explicit ColourMap(const HeatMap& map) : diverging_(map.centre.has_value()), ranges_(heat_map_ranges(map)) {}
     Colour of(double value) const {
-        const double t = (value - low_) / (high_ - low_);
-        return centre_ ? diverging(2 * t - 1) : sequential(t);
+        const double t = (value - ranges_.colours.low) / (ranges_.colours.high - ranges_.colours.low);
+        return diverging_ ? diverging(2 * t - 1) : sequential(t);
     }
-    /// Of the values and their centre alone: colours that reach as far to the other side would stand for values that nothing has.
-    Range range() const { return centre_ && values_.low < values_.high ? values_ : Range{low_, high_}; }
+    Range bar() const { return ranges_.bar; }
 
   private:
-    std::optional<double> centre_;
-    double low_ = 0, high_ = 1;
-    Range values_{0, 1};
+    bool diverging_;
+    HeatMapRanges ranges_;
 };
 
 double widest(const std::vector<std::string>& names) {
@@ -100,7 +82,7 @@ class HeatMapWriter {
 
     void draw_bar() {
         const double x = right_ + 16;
-        const Scale scale{colours_.range(), {bottom_, top_}, false};
+        const Scale scale{colours_.bar(), {bottom_, top_}, false};
         constexpr int steps = 64;
         for (int i = 0; i < steps; ++i) {
             const double low = scale.values.low + (scale.values.high - scale.values.low) * i / steps;

@@ -27,26 +27,12 @@ QColor divergingOn(const ThemeColours& theme, double t) {
 
 }  // namespace
 
-HeatColours::HeatColours(const HeatMap& map, const ThemeColours& theme) : m_theme(theme), m_diverging(map.centre.has_value()) {
-    const double centre = map.centre.value_or(0);
-    bool any = m_diverging;
-    m_low = m_high = centre;
-    for (const double v : map.values) {
-        if (!std::isfinite(v)) continue;
-        m_low = any ? std::min(m_low, v) : v;
-        m_high = any ? std::max(m_high, v) : v;
-        any = true;
-    }
-    if (m_diverging) {
-        const double reach = std::max({centre - m_low, m_high - centre, 1e-12});
-        m_low = centre - reach;
-        m_high = centre + reach;
-    }
-    if (!(m_low < m_high)) m_high = m_low + std::max(1.0, std::abs(m_low));
-}
+HeatColours::HeatColours(const HeatMap& map, const ThemeColours& theme)
+    : m_theme(theme), m_diverging(map.centre.has_value()), m_ranges(heat_map_ranges(map)) {}
 
 QColor HeatColours::of(double value) const {
-    const double t = value / (m_high - m_low) - m_low / (m_high - m_low);
+    const auto [low, high] = m_ranges.colours;
+    const double t = value / (high - low) - low / (high - low);
     return m_diverging ? divergingOn(m_theme, 2 * t - 1) : ThemeColours::sequential(t);
 }
 
@@ -125,18 +111,8 @@ void HeatMapMarks::drawFine(QCPPainter* painter) const {
     painter->drawImage(rect.topLeft(), image);
 }
 
-/// Of the values and their centre alone: colours that reach as far to the other side would stand for values that nothing has, as a share
-/// below zero.
-Range HeatMapMarks::barRange() const {
-    if (!m_map.centre) return {m_colours.low(), m_colours.high()};
-    Range range{*m_map.centre, *m_map.centre};
-    for (const double value : m_map.values)
-        if (std::isfinite(value)) range = {std::min(range.low, value), std::max(range.high, value)};
-    return range.low < range.high ? range : Range{m_colours.low(), m_colours.high()};
-}
-
 std::vector<Tick> HeatMapMarks::barTicks() const {
-    const Range range = barRange();
+    const Range range = m_colours.bar();
     return linear_ticks(range.low, range.high, std::max(2, static_cast<int>(area().height() / 40)));
 }
 
@@ -162,7 +138,7 @@ void HeatMapMarks::drawBar(QCPPainter* painter) const {
     const QRectF bar(area().right() + barGap, area().top(), barWidth, area().height());
     QLinearGradient gradient(bar.bottomLeft(), bar.topLeft());
     constexpr int stops = 32;
-    const Range range = barRange();
+    const Range range = m_colours.bar();
     for (int i = 0; i <= stops; ++i) {
         const double t = static_cast<double>(i) / stops;
         gradient.setColorAt(t, m_colours.of(range.low + (range.high - range.low) * t));

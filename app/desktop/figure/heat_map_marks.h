@@ -1,6 +1,6 @@
 #pragma once
+#include "figure/heat_map_range.h"
 #include "figure/marks.h"
-#include "figure/svg_plot.h"
 
 namespace faceter::desktop {
 
@@ -9,13 +9,14 @@ class HeatColours {
   public:
     HeatColours(const HeatMap& map, const ThemeColours& theme);
     QColor of(double value) const;
-    double low() const { return m_low; }
-    double high() const { return m_high; }
+    double low() const { return m_ranges.colours.low; }
+    double high() const { return m_ranges.colours.high; }
+    Range bar() const { return m_ranges.bar; }
 
   private:
     ThemeColours m_theme;
     bool m_diverging;
-    double m_low = 0, m_high = 1;
+    HeatMapRanges m_ranges;
 };
 
 /// Cells with their values where they fit, and the colour bar beside them. Row r lies at y = r, the first on top.
@@ -36,7 +37,6 @@ class HeatMapMarks : public Marks {
     void drawCells(QCPPainter* painter) const;
     void drawFine(QCPPainter* painter) const;
     void drawBar(QCPPainter* painter) const;
-    Range barRange() const;
     std::vector<Tick> barTicks() const;
     double titleRoom() const;
     QString barTitle() const;
