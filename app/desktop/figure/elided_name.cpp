@@ -51,11 +51,16 @@ bool isWrittenLeftwards(const QString& text) {
     return std::any_of(text.begin(), text.end(), [](QChar sign) { return isWrittenLeftwards(sign); });
 }
 
+/// "IC · " to "IC ".
+QString withoutDot(QString front) {
+    static const QRegularExpression dot(QStringLiteral(" · $"));
+    return front.replace(dot, QStringLiteral(" "));
+}
+
 /// Beginnings of both: without the first, points of different variants would be one name, without the second the points of a variant.
 QString beginnings(const QString& front, const QString& values, const QFontMetricsF& metrics, double room) {
     const QString least = QStringLiteral("M…");
-    static const QRegularExpression dot(QStringLiteral(" · $"));
-    const QString cut = metrics.elidedText(QString(front).replace(dot, QStringLiteral(" ")), Qt::ElideRight, room / 2);
+    const QString cut = metrics.elidedText(withoutDot(front), Qt::ElideRight, room / 2);
     const double left = room - metrics.horizontalAdvance(cut);
     if (room / 2 < metrics.horizontalAdvance(least) || left < metrics.horizontalAdvance(least))
         return metrics.elidedText(front + values, Qt::ElideRight, room);
@@ -69,9 +74,7 @@ QString bareValues(const QString& front, QString values, const QFontMetricsF& me
     values.replace(key, QStringLiteral("\\1"));
     const double left = room - metrics.horizontalAdvance(values);
     if (metrics.horizontalAdvance(front) <= left) return front + values;
-    static const QRegularExpression dot(QStringLiteral(" · $"));
-    const QString close = QString(front).replace(dot, QStringLiteral(" ")) + values;
-    if (metrics.horizontalAdvance(close) <= room) return close;
+    if (const QString close = withoutDot(front) + values; metrics.horizontalAdvance(close) <= room) return close;
     if (left < metrics.horizontalAdvance(QStringLiteral("MMM…")))
         return front.isEmpty() ? metrics.elidedText(values, Qt::ElideRight, room) : beginnings(front, values, metrics, room);
     return metrics.elidedText(front, Qt::ElideRight, left) + values;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <numeric>
 #include <string_view>
 #include <unordered_map>
@@ -133,20 +132,10 @@ class Layouter {
         group.identity = hash64("group " + m_options.group.id().toStdString() + '\0' + key);
         group.pinned = std::any_of(rows.begin(), rows.end(), [&](int row) { return m_data.run(row).pinned; });
         group.open = m_options.open && m_options.open->contains(group.identity);
-        group.counted = m_options.group.kind == GroupBy::Kind::seeds ? oneOfEachSeed(rows) : rows;
+        const auto runOf = [&](int row) -> const RunRow& { return m_data.run(row); };
+        group.counted = m_options.group.kind == GroupBy::Kind::seeds ? one_of_each_seed(rows, runOf) : rows;
         group.rows = std::move(rows);
         m_layout.groups.push_back(std::move(group));
-    }
-
-    std::vector<int> oneOfEachSeed(const std::vector<int>& rows) const {
-        std::map<std::uint64_t, int> counted;
-        for (const int row : rows) {
-            const auto [place, fresh] = counted.try_emplace(m_data.run(row).info.seed, row);
-            if (!fresh && counts_before(m_data.run(row), m_data.run(place->second))) place->second = row;
-        }
-        std::vector<int> result;
-        for (const auto& [seed, row] : counted) result.push_back(row);
-        return result;
     }
 
     void fillCells(RunsGroup& group) const {

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 
 #include "compare/counted_run.h"
 #include "pages/page_parts.h"
@@ -24,23 +23,11 @@ namespace {
 const PageRegistration registration{
     {QStringLiteral("sweeps"), QStringLiteral("Sweeps"), 12, true, [](Workspace& workspace) { return new SweepsPage(workspace); }}};
 
-/// One run of each seed: two of one seed are no sample of two.
-std::vector<const RunRow*> oneOfEachSeed(const std::vector<const RunRow*>& runs) {
-    std::map<std::uint64_t, const RunRow*> counted;
-    for (const RunRow* run : runs) {
-        const auto [place, fresh] = counted.try_emplace(run->info.seed, run);
-        if (!fresh && counts_before(*run, *place->second)) place->second = run;
-    }
-    std::vector<const RunRow*> kept;
-    for (const auto& [seed, run] : counted) kept.push_back(run);
-    return kept;
-}
-
 std::vector<SweepRequest> requestsOf(const Workspace& workspace) {
     std::vector<SweepRequest> requests;
     const RunsSnapshotPtr hold = workspace.runs();
     for (const RunGroupRef& group : workspace.shownGroups())
-        for (const RunRow* run : oneOfEachSeed(group.runs))
+        for (const RunRow* run : one_of_each_seed(group.runs, [](const RunRow* one) -> const RunRow& { return *one; }))
             if (!run->info.is_baseline()) requests.push_back({run->info.id, group.label.toStdString()});  // a start model has no settings
     return requests;
 }
