@@ -4,6 +4,7 @@
 
 #include "common/error.h"
 #include "train/curriculum.h"
+#include "train/other_data.h"
 
 namespace faceter {
 namespace {
@@ -95,10 +96,8 @@ class BatchOrder final : public Curriculum {
         begin_epoch(json_at<std::uint64_t>(state, "epoch", "curriculum"));
         position_ = json_at<std::size_t>(state, "batch", "curriculum");
         if (position_ > turns_.size())
-            throw data_error(
-                "the checkpoint's curriculum is at batch {} of an epoch that has {} now: the training data is not what the run began with; "
-                "put it back as it was, or begin anew with what is there now (faceter rerun)",
-                position_, turns_.size());
+            throw data_error("the checkpoint's curriculum is at batch {} of an epoch that has {} now: {}", position_, turns_.size(),
+                             other_data);
     }
 
   private:

@@ -8,12 +8,10 @@
 #include "common/error.h"
 #include "common/hash.h"
 #include "experiment/builtin_settings.h"
+#include "train/other_data.h"
 
 namespace faceter {
 namespace {
-
-constexpr const char* other_data =
-    "the training data is not what the run began with; put it back as it was, or begin anew with what is there now (faceter rerun)";
 
 /// An index drawn with probabilities proportional to `weights`.
 std::size_t draw_by_weight(const std::vector<double>& weights, RandomStream& random) {
