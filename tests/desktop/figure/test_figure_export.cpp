@@ -24,6 +24,16 @@ QByteArray bytesOf(const QString& path) {
     return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
 }
 
+/// The texts of an SVG, a line each; an error of its form fails the test.
+QStringList wordsOf(const QString& svg) {
+    QXmlStreamReader reader(bytesOf(svg));
+    QStringList words;
+    while (!reader.atEnd())
+        if (reader.readNext() == QXmlStreamReader::Characters) words << reader.text().toString();
+    if (reader.hasError()) QTest::qFail(qPrintable(reader.errorString()), __FILE__, __LINE__);
+    return words;
+}
+
 }  // namespace
 
 class TestFigureExport : public QObject {
@@ -40,11 +50,7 @@ class TestFigureExport : public QObject {
             QVERIFY(bytesOf(pdf).size() > 3000);
             QVERIFY(bytesOf(pdf).contains("%%EOF"));
             view->exportTo(svg, ExportFormat::svg);
-            QXmlStreamReader reader(bytesOf(svg));
-            QString words;
-            while (!reader.atEnd())
-                if (reader.readNext() == QXmlStreamReader::Characters) words += reader.text().toString() + QLatin1Char('\n');
-            QVERIFY2(!reader.hasError(), qPrintable(reader.errorString()));
+            const QString words = wordsOf(svg).join(QLatin1Char('\n'));
             QVERIFY(words.contains(QString::fromStdString(figure.title)));
             for (const Series& series : figure.series)
                 QVERIFY2(words.contains(QString::fromStdString(series.name)) || figure.series.size() == 1, series.name.c_str());
@@ -61,10 +67,7 @@ class TestFigureExport : public QObject {
         const QTemporaryDir folder;
         const QString svg = folder.filePath("f.svg");
         shown(figure)->exportTo(svg, ExportFormat::svg);
-        QXmlStreamReader reader(bytesOf(svg));
-        QString words;
-        while (!reader.atEnd())
-            if (reader.readNext() == QXmlStreamReader::Characters) words += reader.text().toString() + QLatin1Char('\n');
+        const QString words = wordsOf(svg).join(QLatin1Char('\n'));
         QVERIFY2(words.simplified().contains(QString::fromStdString(figure.heat_map.label)), qPrintable(words.simplified()));
     }
 
@@ -75,11 +78,8 @@ class TestFigureExport : public QObject {
         const QTemporaryDir folder;
         const QString svg = folder.filePath("f.svg");
         shown(figure)->exportTo(svg, ExportFormat::svg);
-        QXmlStreamReader reader(bytesOf(svg));
-        QStringList below;
-        while (!reader.atEnd())
-            if (reader.readNext() == QXmlStreamReader::Characters && reader.text().trimmed().startsWith(QLatin1Char('-')))
-                below << reader.text().toString();
+        QStringList below = wordsOf(svg);
+        below.removeIf([](const QString& word) { return !word.trimmed().startsWith(QLatin1Char('-')); });
         QVERIFY2(below.isEmpty(), qPrintable(below.join(QLatin1Char(' '))));
     }
 
