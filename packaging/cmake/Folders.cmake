@@ -1,7 +1,7 @@
-# Sources of a folder are compiled eight at a time, which takes a third of the time: the headers of libtorch, Qt and JSON are read once for
-# all of them. So local names of a folder differ. By themselves are compiled those that register themselves (a layout of data, a family of
-# encoders, a type of task, a page), because a new one begins as a copy of another, and those named here, whose local names meet another's.
-# FACETER_UNITY=OFF (preset debug) compiles all by themselves, so that a change of one compiles no other.
+# Sources of a folder are compiled eight at a time (tests four), which takes a third of the time: the headers of libtorch, Qt and JSON are
+# read once for all of them. So local names of a folder differ. By themselves are compiled those that register themselves (a layout of data,
+# a family of encoders, a type of task, a page), because a new one begins as a copy of another, and those named here, whose local names meet
+# another's. FACETER_UNITY=OFF (preset debug) compiles all by themselves, so that a change of one compiles no other.
 option(FACETER_UNITY "compile several sources of a folder at a time" ON)
 set(FACETER_ALONE
   diagnose_data model_card rank_intervals settings_difference significance study study_curves study_report  # compare
@@ -9,10 +9,14 @@ set(FACETER_ALONE
   table_json table_latex table_markdown table_text project run_names trash follow supervisor wilcoxon  # figure, record, launch, stats
   pair_file encoder cached_pairs set_mining abi peft_export  # data, model, train, eval, plugin
   version command_memory command_router example_values memory_need release_prompts session_server set_views example_texts
-  compare_header form_group runs_layout group_text log_view pairs_view panel_board program_job route_view)  # app
+  compare_header form_group runs_layout group_text log_view pairs_view panel_board program_job route_view  # app
+  slow_slurm slow_ssh test_stage_sources test_rank_intervals test_stars test_lone_parts test_unread_settings test_export_check
+  test_peft_export test_take_over test_series test_store test_session test_result_names test_reference test_public_headers
+  test_pretend_encoder test_pretend_loss test_pretend_memory test_pretend_ranks slow_live_worker test_compose_files
+  test_launch_bar test_keyboard test_switching)  # tests
 list(JOIN FACETER_ALONE "|" FACETER_ALONE)
 set(FACETER_ALONE "/((layout|backbone|source|debian_view|task)_.*|.*_page|${FACETER_ALONE})[.]cpp$")
-function(faceter_unity TARGET)
+function(faceter_unity TARGET SIZE)
   if(NOT FACETER_UNITY)
     return()
   endif()
@@ -21,12 +25,13 @@ function(faceter_unity TARGET)
   list(FILTER sources EXCLUDE REGEX "${FACETER_ALONE}")
   foreach(source ${sources})
     get_filename_component(folder ${source} DIRECTORY)
+    file(REAL_PATH "${folder}" folder)
     file(RELATIVE_PATH folder ${CMAKE_SOURCE_DIR} ${folder})
     string(MAKE_C_IDENTIFIER "${folder}" folder)
     if(NOT DEFINED count_${folder})
       set(count_${folder} 0)
     endif()
-    math(EXPR group "${count_${folder}} / 8")
+    math(EXPR group "${count_${folder}} / ${SIZE}")
     math(EXPR count_${folder} "${count_${folder}} + 1")
     set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder}_${group})
   endforeach()
@@ -43,7 +48,7 @@ function(faceter_folder NAME)
   endif()
   add_library(core_${NAME} OBJECT ${sources})
   target_include_directories(core_${NAME} PUBLIC ${CMAKE_SOURCE_DIR}/core)
-  faceter_unity(core_${NAME})
+  faceter_unity(core_${NAME} 8)
   set_property(GLOBAL APPEND PROPERTY FACETER_FOLDERS_${ARGV1} core_${NAME})
 endfunction()
 
@@ -116,6 +121,7 @@ function(faceter_tests FOLDER)
   elseif("faceter-learn" IN_LIST ARGN)
     target_precompile_headers(${target} REUSE_FROM faceter_pch)
   endif()
+  faceter_unity(${target} 4)
   foreach(source ${sources})
     get_filename_component(stem ${source} NAME_WE)
     if(stem MATCHES "^(test|slow|campaign)_(.*)$")
