@@ -211,20 +211,34 @@ void check_analyses(const ResolvedRun& run, const StartModel& start, const std::
     }
 }
 
-/// A model that judges or guides: `guides` a loss, which asks it for texts of all tasks at once.
+/// A model that judges or guides: `guides` a loss, which asks it for texts of the tasks that train.
 struct Teacher {
     std::string name;
     bool guides = false;
+    std::set<std::string> tasks{};  ///< whose texts a guide embeds
+    auto operator<=>(const Teacher&) const = default;
 };
+
+/// The tasks with training data that a stage, or a run without stages, trains.
+std::set<std::string> trained_by(const Json& recipe, const Json& tasks) {
+    std::vector<std::string> named;  // a run without stages has the tasks themselves there
+    if (recipe.contains("tasks") && recipe["tasks"].is_array()) named = json_at<std::vector<std::string>>(recipe, "tasks", "stages");
+    std::set<std::string> trained;
+    for (const auto& [name, task] : tasks.items())
+        if (!task.at("train").empty() && (named.empty() || std::find(named.begin(), named.end(), name) != named.end()))
+            trained.insert(name);
+    return trained;
+}
 
 /// Of the objectives, curricula, filters and minings of a run's stages.
 std::vector<Teacher> teachers_of(const Json& settings) {
     std::vector<Teacher> teachers;
+    const std::set<std::string> none;
     const auto add = [&](const Json& recipe) {
         for (const std::string part : {"objective", "curriculum", "filter", "mine"})
             if (recipe.contains(part) && recipe[part].is_object())
                 if (const auto name = json_or<std::string>(recipe[part], "teacher", "", part); !name.empty())
-                    teachers.push_back({name, part == "objective"});
+                    teachers.push_back({name, part == "objective", part == "objective" ? trained_by(recipe, settings.at("tasks")) : none});
     };
     const Json stages = json_or<Json>(settings, "stages", Json::array(), "settings");
     for (const Json& stage : stages) add(stage);
@@ -232,35 +246,41 @@ std::vector<Teacher> teachers_of(const Json& settings) {
     return teachers;
 }
 
-/// Errors (settings): a run as guide that has another instruction for one of the tasks that it knows than for the next: which one is a
-/// text's is not told. Texts of other tasks go the same way.
-void check_guide(const ModelFolder& folder, const Json& tasks) {
+bool alike(const ModelDescription::RouteShape& a, const ModelDescription::RouteShape& b) {
+    return a.instruction == b.instruction && a.encoder == b.encoder && a.expert == b.expert && a.adapter == b.adapter;
+}
+
+/// Errors (settings): a run as guide shall embed texts of a task that it does not know, and the tasks of the run that it knows show no one
+/// way to do it.
+void check_guide(const ModelFolder& folder, const Teacher& teacher, const Json& tasks) {
     if (!folder.description) return;
-    const ModelDescription::TaskShape* first = nullptr;
+    std::set<std::string> unknown = teacher.tasks;
+    std::vector<const ModelDescription::TaskShape*> known;
     for (const ModelDescription::TaskShape& task : folder.description->tasks) {
-        if (!tasks.contains(task.name)) continue;
-        if (!first) first = &task;
-        for (const bool query : {true, false}) {
-            const std::string &own = query ? task.query.instruction : task.document.instruction,
-                              &other = query ? first->query.instruction : first->document.instruction;
-            if (own != other)
-                throw settings_error(
-                    "{}: embeds {} of task '{}' under {} and those of '{}' under {}, and a loss's guide embeds the texts of all tasks "
-                    "alike; {}: its instruction then stands in front of every text",
-                    folder.folder.string(), query ? "queries" : "documents", first->name, faceter::quoted(other), task.name,
-                    faceter::quoted(own), instead_of(folder, "name"));
-        }
+        unknown.erase(task.name);
+        if (tasks.contains(task.name)) known.push_back(&task);
     }
+    if (unknown.empty()) return;
+    const std::string instead = fmt::format("give that task the name of one that it knows, or {}", instead_of(folder, "name"));
+    if (const char* several = known.empty() ? several_of(folder) : nullptr)
+        throw settings_error("{}: has {}, and knows nothing of task '{}', whose texts a loss asks it for; {}", folder.folder.string(),
+                             several, *unknown.begin(), instead);
+    for (const ModelDescription::TaskShape* task : known)
+        if (!alike(task->query, known.front()->query) || !alike(task->document, known.front()->document))
+            throw settings_error(
+                "{}: embeds texts of task '{}' otherwise than those of '{}', and knows nothing of '{}', whose texts a loss asks it for; {}",
+                folder.folder.string(), known.front()->name, task->name, *unknown.begin(), instead);
 }
 
 void check_teacher(const Teacher& teacher, const Json& tasks, const fs::path& relative_to) {
     const std::string& name = teacher.name;
     try {
         const ModelFolder folder = ModelFolder::open(resolve_named_model(name, relative_to));
-        const char* gates = gates_of(folder);
-        if (const char* several = gates ? gates : several_of(folder))
+        const char* several = gates_of(folder);
+        if (!several && !teacher.guides) several = several_of(folder);
+        if (several)
             throw settings_error("{}: has {}, and a teacher is one model; {}", folder.folder.string(), several, instead_of(folder, "name"));
-        if (teacher.guides) check_guide(folder, tasks);
+        if (teacher.guides) check_guide(folder, teacher, tasks);
     } catch (const Error& error) {
         throw Error(error.code(), fmt::format("teacher {}: {}", faceter::quoted(name), error.what()));
     }
@@ -280,11 +300,11 @@ void check_max_length(const Json& settings, const ModelFolder& folder, const std
 std::vector<std::string> check_start_models(const Experiment& experiment) {
     std::vector<std::string> remarks;
     std::map<std::string, StartModel> seen;
-    std::set<std::pair<std::string, bool>> teachers;
+    std::set<Teacher> teachers;
     for (const ResolvedRun& run : experiment.runs()) {
         const std::string name = run.settings["model"];
         for (const Teacher& teacher : teachers_of(run.settings))
-            if (teachers.insert({teacher.name, teacher.guides}).second)
+            if (teachers.insert(teacher).second)
                 check_teacher(teacher, run.settings.at("tasks"), absolute_path(experiment.file()).parent_path());
         if (!seen.contains(name)) seen[name] = looked_at(name, absolute_path(experiment.file()).parent_path(), remarks);
         check_max_length(run.settings, seen[name].files, experiment.file().string());

@@ -51,8 +51,9 @@ struct LossResult {
 class Guide {
   public:
     virtual ~Guide() = default;
-    /// float32 [N, dim()] on the host. The same text has the same row whenever it is asked for.
-    virtual at::Tensor embed(std::span<const std::string_view> texts, Role role) const = 0;
+    /// float32 [N, dim()] on the host: each text as one of the task that is named beside it. The same text of a task has the same row
+    /// whenever it is asked for.
+    virtual at::Tensor embed(std::span<const std::string_view> texts, std::span<const std::string_view> tasks, Role role) const = 0;
     virtual std::int64_t dim() const = 0;
 };
 

@@ -221,17 +221,19 @@ PairBatch PairBatcher::build(std::span<const ExampleReference> items, double tem
 }
 
 void PairBatcher::ask_guide(std::span<const ExampleReference> items, const Sides& sides, PairEmbeddings& pairs) const {
-    std::vector<std::string_view> queries, documents, negatives;
+    std::vector<std::string_view> queries, documents, negatives, tasks, tasks_of_negatives;
     for (const ExampleReference& item : items) {
         const Set& set = sets_[item.set];
         const Example& example = set.data->examples[item.example];
         queries.push_back(set.data->texts[example.anchor]);
         documents.push_back(set.data->texts[example.positive]);
+        tasks.push_back(set.data->task);
         for (const std::uint32_t text : negatives_of(set, example, sides.negatives)) negatives.push_back(set.data->texts[text]);
+        tasks_of_negatives.resize(negatives.size(), set.data->task);
     }
-    pairs.guide_queries = sides.guide->embed(queries, Role::query);
-    pairs.guide_documents = sides.guide->embed(documents, Role::document);
-    if (!negatives.empty()) pairs.guide_negatives = sides.guide->embed(negatives, Role::document);
+    pairs.guide_queries = sides.guide->embed(queries, tasks, Role::query);
+    pairs.guide_documents = sides.guide->embed(documents, tasks, Role::document);
+    if (!negatives.empty()) pairs.guide_negatives = sides.guide->embed(negatives, tasks_of_negatives, Role::document);
 }
 
 PairBatch PairBatcher::outline(std::span<const ExampleReference> items, double temperature, const Sides& sides,

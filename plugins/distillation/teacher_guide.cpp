@@ -22,21 +22,22 @@ std::shared_ptr<const EmbeddingModel> read_once(const fs::path& folder) {
     return model;
 }
 
-/// Of the tasks that the teacher knows; the texts of others go the same way.
-Route common_route(const ModelTeacher& teacher, const std::string& name, const std::vector<Task>& tasks, Role role) {
-    const Task* first = nullptr;
-    for (const Task& task : tasks) {
-        if (!teacher.knows(task.name)) continue;
-        if (!first) first = &task;
-        const Route own = teacher.route(task.name, role), other = teacher.route(first->name, role);
-        if (own.instruction != other.instruction || own.path != other.path)
-            throw settings_error(
-                "teacher {}: it embeds texts of task '{}' otherwise than those of '{}', and a loss's guide embeds the texts of all tasks "
-                "alike; export one of its tasks (faceter export RUN DIR --task TASK) and name that: its instruction then stands in front "
-                "of every text",
-                faceter::quoted(name), first->name, task.name);
-    }
-    return teacher.route(first ? first->name : "", role);
+bool alike(const Route& a, const Route& b) {
+    return a.instruction == b.instruction && a.encoder == b.encoder && a.path == b.path && a.routed == b.routed;
+}
+
+/// Texts that a model embeds the same way, by their numbers.
+struct Company {
+    Route route;
+    std::vector<std::string_view> texts;
+    std::vector<std::int64_t> rows;
+};
+
+std::vector<std::string> known_tasks(const ModelTeacher& teacher, const std::vector<Task>& tasks) {
+    std::vector<std::string> known;
+    for (const Task& task : tasks)
+        if (teacher.knows(task.name)) known.push_back(task.name);
+    return known;
 }
 
 }  // namespace
@@ -44,13 +45,44 @@ Route common_route(const ModelTeacher& teacher, const std::string& name, const s
 TeacherGuide::TeacherGuide(const std::string& name, const EmbeddingModel& trained)
     : read_(trained.encoders.front()->device().is_meta() ? read_once(resolve_model(name)) : nullptr),
       teacher_(read_ ? shapes_of(*read_) : open_folder_model(resolve_model(name)), trained.encoders.front()->device(), nullptr),
-      query_(common_route(teacher_, name, trained.tasks, Role::query)),
-      document_(common_route(teacher_, name, trained.tasks, Role::document)) {}
+      name_(name),
+      known_(known_tasks(teacher_, trained.tasks)) {}
 
-at::Tensor TeacherGuide::embed(std::span<const std::string_view> texts, Role role) const {
+Route TeacherGuide::route(const std::string& task, Role role) const {
+    if (known_.empty()) return teacher_.route("", role);
+    if (teacher_.knows(task)) return teacher_.route(task, role);
+    Route way = teacher_.route(known_.front(), role);
+    for (const std::string& other : known_)
+        if (!alike(teacher_.route(other, role), way))
+            throw settings_error(
+                "teacher {}: it embeds texts of task '{}' otherwise than those of '{}', and knows nothing of '{}', whose texts a loss asks "
+                "it for; give that task the name of one that it knows, or export one of its tasks (faceter export RUN DIR --task TASK) "
+                "and name that",
+                faceter::quoted(name_), known_.front(), other, task);
+    return way;
+}
+
+at::Tensor TeacherGuide::embed(std::span<const std::string_view> texts, std::span<const std::string_view> tasks, Role role) const {
+    std::vector<Company> companies;
+    std::map<std::string_view, std::size_t> company_of;  // of a task
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        auto found = company_of.find(tasks[i]);
+        if (found == company_of.end()) {
+            Route way = route(std::string(tasks[i]), role);
+            std::size_t at = 0;
+            while (at < companies.size() && !alike(companies[at].route, way)) ++at;
+            if (at == companies.size()) companies.push_back({std::move(way), {}, {}});
+            found = company_of.emplace(tasks[i], at).first;
+        }
+        companies[found->second].texts.push_back(texts[i]);
+        companies[found->second].rows.push_back(static_cast<std::int64_t>(i));
+    }
     const at::NoGradGuard no_grad;
     const Bf16Products exact(false);
-    return teacher_.embed_afresh(texts, role == Role::query ? query_ : document_);
+    at::Tensor all = at::empty({static_cast<std::int64_t>(texts.size()), dim()}, at::kFloat);
+    for (const Company& company : companies)
+        all.index_copy_(0, at::tensor(company.rows, at::kLong), teacher_.embed_afresh(company.texts, company.route));
+    return all;
 }
 
 }  // namespace faceter

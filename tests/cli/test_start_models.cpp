@@ -473,13 +473,17 @@ class TestStartModels : public QObject {
         HAS(outcome.err, "has task experts");
         HAS(outcome.err, "faceter export RUN DIR --task");
 
-        const std::string teacher = "objective: {method: gist, teacher: " + (folder.path() / "experts").string() + "}\n";
-        const Outcome taught = check(shared_folder() / "fixtures/bert", "instruction", {}, teacher);
-        QCOMPARE(taught.code, 3);
-        HAS(taught.err, "has task experts, and a teacher is one model");
+        const std::string teacher = "{method: gist, teacher: " + (folder.path() / "experts").string() + "}";
+        const Outcome guided = check(shared_folder() / "fixtures/bert", "instruction", {}, "objective: " + teacher + "\n");
+        QCOMPARE(guided.code, 3);
+        HAS(guided.err, "has task experts, and knows nothing of task 'retrieval', whose texts a loss asks it for");
+        const Outcome filters = check(shared_folder() / "fixtures/bert", "instruction", {},
+                                      "stages: [{name: a, filter: {teacher: " + (folder.path() / "experts").string() + ", top_k: 2}}]\n");
+        QCOMPARE(filters.code, 3);
+        HAS(filters.err, "has task experts, and a teacher is one model");
     }
 
-    void a_run_with_an_instruction_a_task_guides_no_loss_over_several_of_them() {
+    void a_run_guides_a_loss_over_tasks_that_it_knows_and_others_where_these_go_one_way() {
         const TemporaryDirectory folder;
         copy_project(folder.path() / "project");
         write_file_atomic(folder.path() / "pairs.jsonl", "{\"query\": \"a\", \"document\": \"b\"}\n");
@@ -495,12 +499,17 @@ class TestStartModels : public QObject {
         const std::string retrieval = "  retrieval: {type: retrieval, " + train,
                           other = "  classification: {type: classification, " + train;
         const std::string gist = "objective: {method: gist, teacher: routed-1}\n";
-        const Outcome several = guided(retrieval + other, gist);
+        const std::string unknown = "  unknown: {type: retrieval, " + train;
+        QCOMPARE(guided(retrieval + other, gist).code, 0);    // each text as its task's
+        QCOMPARE(guided(retrieval + unknown, gist).code, 0);  // goes retrieval's way
+        const Outcome several = guided(retrieval + other + unknown, gist);
         QCOMPARE(several.code, 3);
-        HAS(several.err, "embeds queries of task 'retrieval' under 'bade ' and those of 'classification' under 'bedo '");
+        HAS(several.err, "embeds texts of task 'retrieval' otherwise than those of 'classification', and knows nothing of 'unknown'");
         HAS(several.err, "faceter export RUN DIR --task TASK");
-        QCOMPARE(guided(retrieval, gist).code, 0);
-        QCOMPARE(guided(retrieval + "  unknown: {type: retrieval, " + train, gist).code, 0);  // its texts go retrieval's way
+        QCOMPARE(guided(retrieval + other + unknown,
+                        "stages: [{name: a, tasks: [retrieval, classification], " + gist.substr(0, gist.size() - 1) + "}]\n")
+                     .code,
+                 0);
         QCOMPARE(guided(retrieval + other, "stages: [{name: a, filter: {teacher: routed-1, top_k: 2}}]\n").code,
                  0);  // is asked task by task
     }

@@ -138,18 +138,27 @@ class TestObjectiveSteps : public QObject {
         const fs::path teacher = folder_.path() / "teacher";
         make_directories(teacher);
         write_model(teacher, *model);
-        const std::vector<std::string_view> texts{"a red house", "a river"};
+        const std::vector<std::string_view> texts{"a red house", "a river"}, of_both{"retrieval", "other"},
+            of_one{"retrieval", "retrieval"}, of_another{"new", "new"};
         for (const char* method : {"gist", "cosine_to_teacher"}) {
             const auto objective = registry().make_objective(method, {{"teacher", teacher.string()}});
-            model->tasks = read_tasks(Json{{"retrieval", instructed("", "")}});
-            objective->attach(*model, 4, folder_.path() / "none");
-            for (const Role role : {Role::query, Role::document}) {
-                const at::Tensor wanted = embed_texts(*model, texts, model->route("retrieval", role));
-                QVERIFY(at::allclose(objective->guide()->embed(texts, role), wanted, 1e-5, 1e-6));
-            }
             model->tasks = read_tasks(Json{{"retrieval", instructed("", "")}, {"other", instructed("", "")}});
-            EXPECT_ERROR(registry().make_objective(method, {{"teacher", teacher.string()}})->attach(*model, 4, folder_.path() / "none"),
-                         "embeds texts of task 'retrieval' otherwise than those of 'other'", "export one of its tasks");
+            objective->attach(*model, 4, folder_.path() / "none");
+            const Guide& guide = *objective->guide();
+            for (const Role role : {Role::query, Role::document}) {
+                const at::Tensor as_one = embed_texts(*model, texts, model->route("retrieval", role)),
+                                 as_other = embed_texts(*model, texts, model->route("other", role));
+                QVERIFY(!at::allclose(as_one, as_other, 1e-3, 1e-3));
+                QVERIFY(at::allclose(guide.embed(texts, of_one, role), as_one, 1e-5, 1e-6));
+                QVERIFY(at::allclose(guide.embed(texts, of_both, role), at::stack({as_one[0], as_other[1]}), 1e-5, 1e-6));
+            }
+            EXPECT_ERROR(guide.embed(texts, of_another, Role::query),
+                         "embeds texts of task 'retrieval' otherwise than those of 'other', and knows nothing of 'new'",
+                         "export one of its tasks");
+            model->tasks = read_tasks(Json{{"retrieval", instructed("", "")}, {"new", instructed("", "")}});
+            const auto alike = registry().make_objective(method, {{"teacher", teacher.string()}});
+            alike->attach(*model, 4, folder_.path() / "none");
+            QVERIFY(at::equal(alike->guide()->embed(texts, of_another, Role::query), guide.embed(texts, of_one, Role::query)));
         }
     }
 
