@@ -95,6 +95,19 @@ void RunData::read_validation() {
         }
 }
 
+void RunData::read_analysis_texts() {
+    const Json analyses = json_or<Json>(run_.settings, "analyses", Json::array(), "settings");
+    for (const Json& analysis : analyses) {
+        const Json entry = json_or<Json>(analysis, "texts", Json(), "analyses");
+        analysis_texts_.emplace_back();
+        try {
+            analysis_texts_.back() = entry.is_null() ? std::vector<std::string>() : load_texts(run_.request(entry));
+        } catch (const DataUnavailable& error) {
+            run_.warn(error.what());
+        }
+    }
+}
+
 void RunData::note(const char* use, const std::string& task, const std::string& name, const Json& card) {
     read_.push_back({{"use", use}, {"task", task}, {"name", name}, {"card", card}});
     run_.journal->event("data", read_.back());

@@ -105,13 +105,16 @@ bool RunScores::evaluate_all(CachedEmbedder& embedder) {
 void RunScores::analyse() {
     const Json analyses = json_or<Json>(run_.settings, "analyses", Json::array(), "settings");
     std::map<std::string, int> times;
-    for (const Json& settings : analyses) {
+    for (std::size_t i = 0; i < analyses.size(); ++i) {
+        const Json& settings = analyses[i];
         const auto method = json_at<std::string>(settings, "method", "analyses");
         const std::string name = analysis_result_name(method, ++times[method]);
+        const std::optional<std::vector<std::string>>& texts = data_.analysis_texts().at(i);
+        if (!texts) continue;  // the run has warned of them
         run_.journal->phase("analyse " + name);
         AnalysisContext context{.embedder = embedder_,
                                 .tasks = model_.tasks,
-                                .texts = {},
+                                .texts = *texts,
                                 .run_name = run_.run.info().variant,
                                 .run_folder = run_.run.folder(),
                                 .run = run_.settings,
@@ -124,13 +127,6 @@ void RunScores::analyse() {
                                 },
                                 .evaluation = data_.evaluation(),
                                 .phase = [&](const std::string& what) { run_.journal->phase(what); }};
-        try {
-            if (settings.contains("texts") && !settings.at("texts").is_null())
-                context.texts = load_texts(run_.request(settings.at("texts")));
-        } catch (const DataUnavailable& error) {
-            run_.warn(error.what());
-            continue;
-        }
         store(settings, name, registry().make_analysis(method, settings)->run(context));
     }
 }

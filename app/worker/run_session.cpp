@@ -131,7 +131,10 @@ int RunSession::work() {
     for (const std::string& warning : resume_warnings_) run_.warn(warning);
     refuse_meeting_names(run_.settings);
     check_processes(run_.settings, Catalogue::load(plugin_folders()), run_.rendezvous.size);  // they came by torchrun or srun
-    if (run_.is_root()) data_.read_evaluation();
+    if (run_.is_root()) {
+        data_.read_evaluation();
+        data_.read_analysis_texts();
+    }
     if (trained_) data_.warn_of_changes();
     if (!trained_ && !train()) return static_cast<int>(ExitCode::stopped);
     run_.group->barrier();  // rank 0 has written the final model

@@ -56,6 +56,21 @@ class Check {
         require_any_data();
     }
 
+    /// Of a variant with something to take in place of a task's own training: all that it makes when the training is over counts on a part
+    /// of each task.
+    void all_trained(const std::vector<Json>& recipes) const {
+        if (training_.given.empty() || !is_alone(training_, run_.settings.at("variant"))) return;
+        for (const auto& [name, settings] : tasks_.items()) {
+            const std::string& task = name;
+            const bool trained = std::any_of(recipes.begin(), recipes.end(), [&](const Json& recipe) { return trains(recipe, task); });
+            if (trained || is_given(task)) continue;
+            throw settings_error(
+                "{}: variant '{}' ({}) trains each task by itself, and no stage trains task {}; name it under tasks of a stage, or what "
+                "it has under variant.{}, or leave the task out",
+                file_, run_.variant, run_.method, faceter::quoted(task), training_.given);
+        }
+    }
+
   private:
     /// What stands in for a task's own training is named.
     bool is_given(const std::string& task) const {
@@ -101,11 +116,13 @@ class Check {
 
     void refuse_alone(const std::string& task, const Json& settings) const {
         const bool no_data = settings.at("train").empty();
-        throw settings_error("{}: variant '{}' ({}) trains each task by itself{}, and task {} {}; {}, or name the tasks that are trained{}",
-                             file_, run_.variant, run_.method, place_, faceter::quoted(task),
+        const std::string way_out = !training_.given.empty() ? fmt::format("what it has under variant.{}", training_.given)
+                                    : place_.empty()         ? "the tasks that are trained under 'stages'"
+                                                             : "the tasks that are trained there";
+        throw settings_error("{}: variant '{}' ({}) trains each task by itself{}, and task {} {}; {}, or name {}", file_, run_.variant,
+                             run_.method, place_, faceter::quoted(task),
                              no_data ? "has no training data" : "has a weight of 0, by which curriculum task_aware draws its batches",
-                             no_data ? fmt::format("give it data under tasks.{}.train", task) : "give it a weight",
-                             place_.empty() ? " under 'stages'" : " there");
+                             no_data ? fmt::format("give it data under tasks.{}.train", task) : "give it a weight", way_out);
     }
 
     /// Validation data may be what early stopping watches of one variant, and nothing to another.
@@ -188,7 +205,9 @@ void check_trained_tasks(const Experiment& experiment, const Catalogue& catalogu
         const Extension* variant = trained_variant(run, catalogue);
         if (!variant) continue;
         Check check(run, *variant, catalogue, file, validated);
-        for (const Json& recipe : recipes_of(run.settings)) check.part(recipe);
+        const std::vector<Json> recipes = recipes_of(run.settings);
+        for (const Json& recipe : recipes) check.part(recipe);
+        check.all_trained(recipes);
     }
 }
 

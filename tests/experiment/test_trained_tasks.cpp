@@ -76,7 +76,19 @@ class TestTrainedTasks : public QObject {
                      "tasks.*.train");
         check(task("a", ""), "gates, gates: {a: folder}, how: apart");
         check(task("a", data) + task("b", ""), "gates, gates: {a: folder, b: folder}");
-        check(task("a", "") + task("b", data), "gates, gates: {a: folder}", "stages: [{name: s, tasks: [a]}]\n");
+        check(task("a", "") + task("b", data), "gates, gates: {a: folder, b: folder}", "stages: [{name: s, tasks: [a]}]\n");
+    }
+    void one_whose_part_can_be_given_is_trained_in_a_stage_or_given() {
+        const std::string stages = "stages: [{name: s, tasks: [a]}, {name: t, tasks: [a]}]\n";
+        for (const std::string& train : {std::string(), data}) {
+            const std::string tasks = task("a", data) + task("b", train);
+            EXPECT_ERROR(check(tasks, "gates", stages), "variant 'V' (gates) trains each task by itself, and no stage trains task 'b'",
+                         "variant.gates");
+            check(tasks, "gates, gates: {b: folder}", stages);
+            check(tasks, "specialists", stages);
+        }
+        check(task("a", data) + task("b", data), "gates", "stages: [{name: s, tasks: [a]}, {name: t, tasks: [b]}]\n");
+        EXPECT_ERROR(check(task("a", data) + task("b", ""), "gates"), "tasks.b.train, or name what it has under variant.gates");
     }
     void one_of_no_weight_is_drawn_by_the_orders_that_do_not_look_at_it() {
         const std::string tasks = task("a", data) + task("b", data + ", weight: 0");
