@@ -5,8 +5,12 @@
 
 #include "checkpoint/tokenizer_folder.h"
 #include "commands.h"
+#include "common/error.h"
+#include "common/file.h"
+#include "common/hash.h"
 #include "common/json_text.h"
 #include "common/printable.h"
+#include "common/strings.h"
 #include "compare/model_card.h"
 #include "machine.h"
 #include "memory_need.h"
@@ -101,6 +105,27 @@ Json describe_compute(const ComputeReport& report) {
             {"smallest_cosine", report.smallest_cosine}, {"kept", report.kept},     {"kept_in", report.kept_in}};
 }
 
+/// Files of an export that are not those that were verified; nothing where the folder is none.
+std::optional<std::vector<std::string>> changed_since_export(const fs::path& folder) {
+    const fs::path file = folder / "faceter_export.json";
+    if (!fs::exists(file)) return std::nullopt;
+    const Json record = read_json(file);
+    std::vector<std::string> changed;
+    for (const char* kind : {"weights_sha256", "files_sha256"}) {  // the others' are not in records of version 0.1
+        const Json hashes = json_or<Json>(record, kind, Json::object(), file.string());
+        for (const auto& [name, hash] : hashes.items()) {
+            const fs::path path = fs::path(name).lexically_normal();
+            if (path.is_absolute() || path.empty() || *path.begin() == "..")
+                throw data_error("{}: the path {} leaves the folder", file.string(), faceter::quoted(name));
+            if (!fs::is_regular_file(folder / path))
+                changed.push_back(name + " (missing)");
+            else if (hash != sha256_file(folder / path))
+                changed.push_back(name);
+        }
+    }
+    return changed;
+}
+
 std::string plain(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
 
 void print_text(const Json& described) {
@@ -137,10 +162,18 @@ void add_describe(CLI::App& app, int& exit_code) {
         Json described = describe_model(opened, options->tensors);
         if (options->model.compute != "float32")
             described["computed"] = Json::array({describe_compute(prepare_to_embed(opened, options->model, false))});
+        const fs::path folder = opened.model->folder.folder;
+        const auto changed = changed_since_export(folder);
+        if (changed) described["as_exported"] = changed->empty();
         if (options->json)
             fmt::print("{}\n", json_text(described, 1));
         else
             print_text(described);
+        if (changed && !changed->empty())
+            throw data_error(
+                "{}: is not the export that was verified: {} changed since; copy the folder again, or export the run again. Where the "
+                "change was wanted, remove faceter_export.json",
+                folder.string(), join(*changed, ", "));
         exit_code = 0;
     });
 }

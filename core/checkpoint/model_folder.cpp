@@ -277,6 +277,31 @@ void return_to(const fs::path& folder, ModelFolder& model) {
     model.folder = model.encoder_folder = folder;
 }
 
+/// "encoder.layer.1.experts.0.intermediate.dense.weight": a task's expert, beside its dense block.
+bool is_of_task_expert(const std::string& tensor) {
+    constexpr std::string_view part = ".experts.";
+    const std::size_t at = tensor.find(part);
+    const char next = at == std::string::npos ? '\0' : tensor.c_str()[at + part.size()];
+    return next >= '0' && next <= '9';
+}
+
+/// A file that our folder was copied without: what is left of it would be read as another model.
+void require_own_files(const fs::path& folder, const fs::path& modules, const ModelFolder& model) {
+    if (model.description && !fs::exists(modules))
+        throw data_error(
+            "{}: is missing, and {} is there; a model of Faceter has both, and without it would be read with another pooling and length. "
+            "Copy the folder whole, or export the run again",
+            modules.string(), model_description_file);
+    if (!model.only_faceter || model.description) return;
+    const std::vector<std::string> names = Weights(model.weight_files).names();
+    const bool experts = std::any_of(names.begin(), names.end(), is_of_task_expert);
+    if (experts || fs::exists(folder / "adapters" / "0" / "adapter_config.json"))
+        throw data_error(
+            "{}: is missing; it says which of the {} in the folder belong to which task, and without it all texts would pass the model "
+            "without them. Copy the folder whole, or export the run again",
+            (folder / model_description_file).string(), experts ? "experts" : "adapters");
+}
+
 }  // namespace
 
 std::string_view pooling_name(Pooling pooling) {
@@ -303,6 +328,7 @@ ModelFolder ModelFolder::open(const std::filesystem::path& folder) {
     read_task_instructions(model, config.string());
     if (elsewhere) return_to(folder, model);
     model.description = ModelDescription::read(folder);
+    require_own_files(folder, modules, model);
     return model;
 }
 

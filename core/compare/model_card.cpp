@@ -7,6 +7,7 @@
 
 #include "common/strings.h"
 #include "compare/result_files.h"
+#include "data/entry.h"
 #include "figure/escape.h"
 #include "figure/format.h"
 #include "figure/table_export.h"
@@ -90,6 +91,13 @@ std::string scores(const RunDirectory& run) {
     return export_table(table, TableFormat::md);
 }
 
+/// As results and tables name it, where the experiment gives it no name: its file's, else its source's and view's.
+std::string name_of(const Json& entry) {
+    DataRequest request;
+    request.settings = entry;
+    return DataEntry(request).set_name();
+}
+
 std::string training_data(const Json& settings) {
     std::string text;
     const Json tasks = json_or<Json>(settings, "tasks", Json::object(), "settings");
@@ -99,7 +107,7 @@ std::string training_data(const Json& settings) {
             const auto most = json_or<Json>(entry, "max_examples", Json(), "settings");
             text +=
                 fmt::format("- {} ({}): {}{}\n", escape_markdown(task), escape_markdown(json_or<std::string>(own, "type", "", "settings")),
-                            escape_markdown(json_or<std::string>(entry, "name", "", "settings")),
+                            escape_markdown(name_of(entry)),
                             most.is_number() ? fmt::format(", at most {} examples", most.dump()) : "");
         }
     }

@@ -14,16 +14,20 @@ namespace {
 
 constexpr int record_format = 1;
 
-/// SHA-256 of every weight file, by its path inside the folder.
-Json weight_hashes(const fs::path& folder) {
+bool is_weights(const fs::path& file) {
+    const std::string kind = file.extension().string();
+    return kind == ".safetensors" || kind.starts_with(".onnx");
+}
+
+/// SHA-256 of every file of weights, or of every other, by its path inside the folder.
+Json hashes(const fs::path& folder, bool of_weights) {
     std::vector<fs::path> files;
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder))
-        if (const std::string kind = entry.path().extension().string(); kind == ".safetensors" || kind.starts_with(".onnx"))
-            files.push_back(entry.path());
+        if (entry.is_regular_file() && is_weights(entry.path()) == of_weights) files.push_back(entry.path());
     std::sort(files.begin(), files.end());
-    Json hashes = Json::object();
-    for (const fs::path& file : files) hashes[file.lexically_relative(folder).string()] = sha256_file(file);
-    return hashes;
+    Json all = Json::object();
+    for (const fs::path& file : files) all[file.lexically_relative(folder).string()] = sha256_file(file);
+    return all;
 }
 
 Json limits_json(const ExportLimits& limits) {
@@ -72,9 +76,15 @@ void ExportRecord::miss(const std::string& by, const std::string& why) { proof_.
 ExportProof ExportRecord::write(const fs::path& folder, const Json& source) const {
     Json not_verified = Json::array();
     for (const auto& [by, why] : proof_.not_verified) not_verified.push_back({{"by", by}, {"why", why}});
-    Json record = {
-        {"faceter_export", record_format},         {"faceter", FACETER_VERSION}, {"written", utc_now()},  {"source", source},
-        {"weights_sha256", weight_hashes(folder)}, {"limits", limits_json({})},  {"verified", verified_}, {"not_verified", not_verified}};
+    Json record = {{"faceter_export", record_format},
+                   {"faceter", FACETER_VERSION},
+                   {"written", utc_now()},
+                   {"source", source},
+                   {"weights_sha256", hashes(folder, true)},
+                   {"files_sha256", hashes(folder, false)},
+                   {"limits", limits_json({})},
+                   {"verified", verified_},
+                   {"not_verified", not_verified}};
     record.update(notes_);
     write_file_atomic(folder / "faceter_export.json", record.dump(2) + "\n");
     return proof_;

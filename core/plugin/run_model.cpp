@@ -70,8 +70,24 @@ std::string router_method(const fs::path& folder) {
     return json_at<std::string>(read_json(file), "method", file.string());
 }
 
+namespace {
+
+/// A folder that was copied without its router: every text would pass its base alone.
+void require_router(const ModelFolder& files) {
+    if (!files.description || !router_method(files.folder).empty()) return;
+    for (const ModelDescription::TaskShape& task : files.description->tasks)
+        if (task.query.routed || task.document.routed)
+            throw data_error(
+                "{}: is missing; by it a router chooses a gate for texts of the task {}, which would pass the base alone without it. Copy "
+                "the folder whole, or export the run again",
+                (files.folder / "router.json").string(), faceter::quoted(task.name));
+}
+
+}  // namespace
+
 std::unique_ptr<EmbeddingModel> open_folder_model(const fs::path& folder, const std::optional<ServedRoute>& only) {
     const ModelFolder files = ModelFolder::open(folder);
+    require_router(files);
     auto model = EmbeddingModel::open(files, only);
     if (!files.description) open_task_adapters(*model, files);
     const bool routed = !only || !model->folder.description || model->route(only->task, only->role).routed;

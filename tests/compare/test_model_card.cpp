@@ -111,6 +111,24 @@ class TestModelCard : public QObject {
             QVERIFY2(says(card, " on `" + std::string(name) + "`, seed") && !says(card, "/home/me"), card.c_str());
         }
     }
+    void training_data_without_a_name_have_their_files() {
+        const RunDirectory run = finished_run(folder_.path() / "seven", false);
+        Json json = read_json(run.folder() / "run.json");
+        Json& entry = json["settings"]["tasks"]["retrieval"]["train"][0];
+        const auto card_of = [&] {
+            write_file_atomic(run.folder() / "run.json", json.dump());
+            return model_card(RunDirectory(run.folder()), {"sentence-transformers", "", {}, "", "", "", {}});
+        };
+        entry.erase("view");
+        entry["name"] = nullptr;
+        entry["source"] = "file";
+        entry["path"] = "/home/me/data/questions.jsonl";
+        QVERIFY2(says(card_of(), "- retrieval (retrieval): questions.jsonl, at most 100 examples\n"), card_of().c_str());
+        entry.erase("path");
+        entry["source"] = "debian";
+        entry["view"] = "use";
+        QVERIFY2(says(card_of(), "- retrieval (retrieval): debian\\_use, at most 100 examples\n"), card_of().c_str());
+    }
     void the_hubs_name_of_a_base_model_is_that_of_the_cache_and_no_guess() {
         const RunDirectory run = finished_run(folder_.path() / "six", false);
         Json json = read_json(run.folder() / "run.json");

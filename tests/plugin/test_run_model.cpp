@@ -9,6 +9,7 @@
 #include "plugin/loader.h"
 #include "plugin/model_writer.h"
 #include "plugin/teacher.h"
+#include "support/checkout.h"
 #include "support/sample_runs.h"
 #include "support/test.h"
 
@@ -75,6 +76,37 @@ class TestRunModel : public QObject {
         const ModelFolder written = ModelFolder::open(folder.path());
         for (const char* name : {"default", "query", "document"}) QCOMPARE(written.prompt(name), std::string("news search: "));
         QCOMPARE(written.default_prompt, std::string("default"));
+    }
+    /// What is left would be read as another model, and embed.
+    void a_model_that_lost_a_file_of_its_own_is_refused_data() {
+        QTest::addColumn<QString>("run");
+        QTest::addColumn<QString>("lost");
+        QTest::addColumn<QString>("why");
+        QTest::newRow("experts") << "kept-mote-s1-20261123-013413-fb01"
+                                 << "faceter.json"
+                                 << "which of the experts in the folder belong to which task";
+        QTest::newRow("adapters") << "kept-lora-s1-20261123-013413-e98b"
+                                  << "faceter.json"
+                                  << "which of the adapters in the folder belong to which task";
+        QTest::newRow("router") << "kept-gates-s1-20261123-013413-157a"
+                                << "router.json"
+                                << "by it a router chooses a gate";
+        QTest::newRow("modules") << "kept-mote-s1-20261123-013413-fb01"
+                                 << "modules.json"
+                                 << "would be read with another pooling";
+    }
+    void a_model_that_lost_a_file_of_its_own_is_refused() {
+        QFETCH(QString, run);
+        QFETCH(QString, lost);
+        QFETCH(QString, why);
+        const TemporaryDirectory folder;
+        const fs::path model = folder.path() / "model", kept = FACETER_SOURCE_DIR "/tests/versions/0.1.0/project/runs";
+        fs::copy(kept / run.toStdString() / "model", model, fs::copy_options::recursive);
+        fs::permissions(model, fs::perms::owner_write, fs::perm_options::add);
+        if (lost != "router.json") QVERIFY(open_folder_model(model) != nullptr);  // whose plugin is not here
+        fs::remove(model / lost.toStdString());
+        const std::string missing = lost.toStdString() + ": is missing", reason = why.toStdString();
+        EXPECT_ERROR(open_folder_model(model), missing, reason);
     }
     void a_pipe_in_the_place_of_a_plugins_library_is_left_out() {
         const TemporaryDirectory folder;

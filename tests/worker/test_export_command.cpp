@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <regex>
 
 #include "common/file.h"
@@ -412,6 +413,32 @@ class TestExportCommand : public QObject {
             ++adapters;
         }
         QVERIFY(adapters > 0);
+    }
+    /// Of what still opens and embeds: a bit of the weights, another prompt, a file that is gone.
+    void an_export_that_was_damaged_since_is_told_by_describe() {
+        QCOMPARE(worker({"export", run_, in("whole")}).exit_code, 0);
+        const ChildResult good = worker({"describe", "--model", in("whole"), "--json"});
+        QVERIFY2(good.exit_code == 0 && Json::parse(good.output).at("as_exported") == true, good.last_lines.c_str());
+        const auto damaged = [&](const std::string& file, const std::function<void(std::string&)>& damage) {
+            const std::string copy = in("damaged") + "/" + file;
+            fs::remove_all(in("damaged"));
+            fs::copy(in("whole"), in("damaged"), fs::copy_options::recursive);
+            std::string bytes = read_file(copy);
+            damage(bytes);
+            bytes.empty() ? void(fs::remove(copy)) : write_file_atomic(copy, bytes);
+            return worker({"describe", "--model", in("damaged")});
+        };
+        const auto tells = [](const ChildResult& result, const std::string& file) {
+            return result.exit_code == 4 && result.last_lines.find("was verified: " + file + " changed since") != std::string::npos;
+        };
+        const ChildResult flipped = damaged("model.safetensors", [](std::string& bytes) { bytes[bytes.size() - 4] ^= 1; });
+        QVERIFY2(tells(flipped, "model.safetensors"), flipped.last_lines.c_str());
+        const char* prompts = "config_sentence_transformers.json";
+        const ChildResult prompt =
+            damaged(prompts, [](std::string& bytes) { bytes.replace(bytes.find("search query: "), 14, "another query:"); });
+        QVERIFY2(tells(prompt, prompts), prompt.last_lines.c_str());
+        const ChildResult lost = damaged("sentence_bert_config.json", [](std::string& bytes) { bytes.clear(); });
+        QVERIFY2(tells(lost, "sentence_bert_config.json (missing)"), lost.last_lines.c_str());
     }
     void the_record_of_one_task_names_it() {
         QCOMPARE(worker({"export", run_, in("one"), "--task", "retrieval.document"}).exit_code, 0);

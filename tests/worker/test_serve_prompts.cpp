@@ -100,6 +100,29 @@ class TestServePrompts : public QObject {
         QCOMPARE(server.ask("POST", "/embed", again.dump()).status, 200);
         QCOMPARE(server.embeddings({{"model", "tiny"}, {"prompt_name", "document"}, {"input", "a"}}).status, 200);
     }
+    void of_several_models_one_must_be_named_and_one_that_is_not_there_is_not_found() {
+        const TemporaryDirectory folder;
+        fs::copy(tiny_model(), folder.path() / "other", fs::copy_options::recursive);
+        const Server server({QString::fromStdString((folder.path() / "other").string())});
+        const auto error_of = [](const HttpAnswer& answer) { return Json::parse(answer.body).at("error"); };
+        for (const Json& model : {Json(), Json("")}) {
+            const HttpAnswer unnamed = server.embeddings({{"model", model}, {"input", "a"}});
+            QCOMPARE(unnamed.status, 400);
+            const Json error = error_of(unnamed);
+            QVERIFY2(error.at("message") == "the request names no model; served are bert, other", unnamed.body.c_str());
+            QVERIFY(error.at("type") == "invalid_request_error" && error.at("param").is_null() && error.at("code").is_null());
+        }
+        QCOMPARE(server.ask("POST", "/embed", Json{{"inputs", "a"}}.dump()).status, 400);
+        const HttpAnswer unknown = server.embeddings({{"model", "third"}, {"input", "a"}});
+        QCOMPARE(unknown.status, 404);
+        QVERIFY2(error_of(unknown).at("code") == "model_not_found", unknown.body.c_str());
+        QVERIFY(error_of(server.ask("GET", "/v1/models/third")).at("code") == "model_not_found");
+        QVERIFY(error_of(server.ask("GET", "/v1/nothing")).at("code").is_null());
+        const HttpAnswer packed = server.ask("POST", "/v1/embeddings", "{}", "Content-Encoding: gzip\r\n");
+        QCOMPARE(packed.status, 415);
+        QVERIFY2(error_of(packed).at("param").is_null() && error_of(packed).at("code").is_null(), packed.body.c_str());
+        QCOMPARE(server.embeddings({{"model", "other"}, {"input", "a"}}).status, 200);
+    }
 };
 
 FACETER_TEST(TestServePrompts)

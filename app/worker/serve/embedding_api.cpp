@@ -43,14 +43,22 @@ std::string dtype_of(const EmbeddingModel& model) {
 
 std::string text_of(const Json& json) { return json_text(json); }
 
-HttpResponse openai_error(int status, const std::string& message) {
+/// As OpenAI's clients read it; `code` may be null.
+HttpResponse error_with_code(int status, const std::string& message, const char* code) {
     const char* type = status == 401   ? "authentication_error"
                        : status == 429 ? "rate_limit_error"
                        : status >= 500 ? "server_error"
                                        : "invalid_request_error";
-    HttpResponse response{status, text_of({{"error", {{"message", message}, {"type", type}, {"param", nullptr}, {"code", nullptr}}}})};
+    Json error = {{"message", message}, {"type", type}, {"param", nullptr}, {"code", nullptr}};
+    if (code) error["code"] = code;
+    HttpResponse response{status, text_of({{"error", error}})};
     if (status == 429 || status == 503) response.headers.emplace_back("Retry-After", "1");
     return response;
+}
+
+/// 404 is of a model, or of a prompt in its name.
+HttpResponse openai_error(int status, const std::string& message) {
+    return error_with_code(status, message, status == 401 ? "invalid_api_key" : status == 404 ? "model_not_found" : nullptr);
 }
 
 HttpResponse no_key() {
@@ -252,7 +260,7 @@ void EmbeddingApi::handle(const std::shared_ptr<HttpExchange>& exchange) {
     if (is("POST", "/v1/embeddings")) return embed(exchange, &EmbeddingApi::read_openai, openai_error);
     if (is("POST", "/embed")) return embed(exchange, &EmbeddingApi::read_tei, tei_error);
     if (counted_path(request.path) != "other") return reply(wrong_method(request));
-    reply(openai_error(404, fmt::format("no such path; {} are served", fmt::join(paths, ", "))));
+    reply(error_with_code(404, fmt::format("no such path; {} are served", fmt::join(paths, ", ")), nullptr));
 }
 
 /// Without an error of its own: the thread that embeds for all goes on.

@@ -77,7 +77,7 @@ bool has_one_host(const Message& message) {
 }
 
 std::string error_body(const std::string& message) {
-    return fmt::format(R"({{"error":{{"message":"{}","type":"invalid_request_error"}}}})", message);
+    return fmt::format(R"({{"error":{{"message":"{}","type":"invalid_request_error","param":null,"code":null}}}})", message);
 }
 
 }  // namespace

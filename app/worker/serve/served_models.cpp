@@ -7,6 +7,7 @@
 #include "experiment/run_models.h"
 #include "model/accelerator.h"
 #include "record/models_by_run.h"
+#include "serve/embedding_request.h"
 
 namespace faceter::worker {
 namespace {
@@ -100,7 +101,7 @@ const ServedModels::One& ServedModels::named(const std::string& name) const {
         if (one.name == name) return one;
         known.push_back(one.name);
     }
-    if (name.empty()) throw usage_error("the request names no model; served are {}", join(known, ", "));
+    if (name.empty()) throw Refused(400, "the request names no model; served are " + join(known, ", "));
     throw usage_error("no model {} is served{}", faceter::quoted(name), suggestion(name, known));
 }
 
