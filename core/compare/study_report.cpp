@@ -13,6 +13,7 @@
 #include "compare/study_exclusions.h"
 #include "compare/study_tables.h"
 #include "figure/table_export.h"
+#include "record/journal.h"
 #include "stats/number.h"
 
 namespace faceter {
@@ -148,6 +149,62 @@ ClaimOutcome outcome_of(const StudyClaim& claim, const std::vector<DoneRun>& run
     return measure_claim(claim, seeds, sets, matrix(a), matrix(b), study);
 }
 
+/// Data that changed while the study ran, as its runs read them: scores from before and after are not of one thing.
+class ChangedData {
+  public:
+    void add(const StudyRun& run) {
+        const RunDirectory record(run.record);
+        for (const auto& [set, result] : scored_results(record)) {
+            const Json settings = json_or<Json>(result, "settings", Json::object(), set);
+            note(run, fmt::format("{} scored {}", run.experiment, set), json_or<std::string>(settings, "data_fingerprint", "", set),
+                 "scored on different data", set);
+        }
+        TrainingFiles files;
+        for (const int attempt : record.attempts())
+            for (JournalReader journal(record.attempt_journal(attempt)); const auto event = journal.next();) {
+                if (event->type == "data") take_training(event->fields, files);
+                if (event->type == "step") break;  // all data are read by then
+            }
+        for (const auto& [set, content] : files)
+            note(run, fmt::format("{} {} trained {}", run.experiment, variant_name(run), set), content, "trained on different files", set);
+    }
+    const std::vector<std::string>& said() const { return said_; }
+
+  private:
+    struct Read {
+        std::string run, content;
+        bool differs = false;  ///< from what another run read, which is said
+    };
+
+    /// By task and set, as the last attempt read them. Of the files: what is drawn of them differs from seed to seed.
+    using TrainingFiles = std::map<std::string, std::string>;
+
+    static void take_training(const Json& fields, TrainingFiles& to) {
+        if (json_or<std::string>(fields, "use", "", "data") != "training") return;
+        const Json card = json_or<Json>(fields, "card", Json::object(), "data");
+        const Json files = card.is_object() ? json_or<Json>(card, "files", Json::object(), "data") : Json::object();
+        const auto task = json_or<std::string>(fields, "task", "", "data"), set = json_or<std::string>(fields, "name", "", "data");
+        to[set.empty() ? task : task + ", " + set] = files.is_object() ? json_or<std::string>(files, "sha256", "", "data") : "";
+    }
+
+    void note(const StudyRun& run, const std::string& key, const std::string& content, std::string_view what, const std::string& set) {
+        if (content.empty()) return;
+        Read& read = read_.try_emplace(key, Read{run.record_name, content, false}).first->second;
+        if (read.differs || read.content == content) return;
+        read.differs = true;
+        said_.push_back(fmt::format("{} and {} were {} of {} (faceter diff says more)", read.run, run.record_name, what, set));
+    }
+
+    std::map<std::string, Read> read_;
+    std::vector<std::string> said_;
+};
+
+std::vector<std::string> changed_data(const std::vector<DoneRun>& runs) {
+    ChangedData data;
+    for (const DoneRun& of : runs) data.add(*of.run);
+    return data.said();
+}
+
 Figure forest_of(const ClaimOutcome& outcome, std::size_t number) {
     Figure figure;
     figure.kind = FigureKind::scatter;
@@ -226,6 +283,7 @@ StudyReport report_study(const Study& study, const Catalogue& catalogue, const f
     report.done = static_cast<std::size_t>(std::count_if(runs.begin(), runs.end(), [](const StudyRun& run) { return run.done; }));
     report.excluded = exclude_runs(study, names, project, runs);
     const std::vector<DoneRun> done = done_runs(runs);
+    for (std::string& change : changed_data(done)) report.record.deviations.push_back(std::move(change));
     for (const StudyClaim& claim : study.claims) report.claims.push_back(outcome_of(claim, done, study));
     judge_claims(study, report.claims);
     for (std::size_t i = 0; i < report.claims.size(); ++i)

@@ -192,6 +192,30 @@ class TestStudyCommand : public QObject {
         HAS(report.at("deviations").dump(), "alpha was 0.05, is 0.1");
         write_files();
     }
+    /// A comparison said so, a study's report did not.
+    void data_that_changed_meanwhile_are_a_deviation() {
+        NEED_SHARED();
+        write_files();
+        const auto other = [&](const std::string& what, const std::vector<std::string>& more = {}) {
+            std::vector<std::string> all = {"study", what, in("s.yaml"), "--project", in("changed")};
+            all.insert(all.end(), more.begin(), more.end());
+            return faceter::testing::faceter(all);
+        };
+        QCOMPARE(other("run").code, 0);
+        QCOMPARE(json_of(other("report", {"--json"})).at("deviations"), Json::array());
+        std::string plan = read_file(in("s.yaml"));
+        plan.replace(plan.find("[3, 4]"), 6, "[3, 4, 5]");
+        write_file_atomic(in("s.yaml"), plan);
+        std::ofstream(in("pairs.jsonl"), std::ios::app) << R"({"query": "one more", "document": "its answer"})" << "\n";
+        std::ofstream(in("held/corpus.jsonl"), std::ios::app) << R"({"_id": "d99", "title": "", "text": "one more text"})" << "\n";
+        QCOMPARE(other("run").code, 0);
+        const std::string deviations = json_of(other("report", {"--json"})).at("deviations").dump();
+        HAS(deviations, "start-1 and EM-3 were scored on different data of held (faceter diff says more)");
+        HAS(deviations, "EM-1 and EM-3 were trained on different files of retrieval, pairs (faceter diff says more)");
+        HAS(other("report").out, "- EM-1 and EM-3 were trained on different files");
+        write_data();
+        write_files();
+    }
     /// resources/studies: what stands there is what its records say.
     void the_stored_records_give_the_stored_report_data() {
         QTest::addColumn<QString>("name");
