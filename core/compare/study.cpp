@@ -301,8 +301,8 @@ class StudyRecords {
                 continue;
             }
             const RunState state = read_state(*record);
-            const bool done = state.phase == RunPhase::done, newer = run.record.empty() || record->info().created > created;
-            if (run.done ? !(done && newer) : !(done || newer)) continue;
+            const bool done = state.phase == RunPhase::done;
+            if (!run.record.empty() && !counts_rather(record->info().created, done, created, run.done)) continue;
             run.record = folder;
             run.record_name = record->info().shown_name();
             run.state = state;
@@ -313,6 +313,11 @@ class StudyRecords {
     }
 
   private:
+    /// Of those that are done the earliest counts, as in a comparison: what came later is a second try. Else the newest, to go on with.
+    static bool counts_rather(const std::string& created, bool done, const std::string& than_created, bool than_done) {
+        if (done != than_done) return done;
+        return done ? created < than_created : created > than_created;
+    }
     /// Of the settings: but for what does not change a score, for where data and models lie, and for settings that were not there yet.
     std::vector<SettingDifference> differences(const RunDirectory& run, const ResolvedRun& wanted) const {
         auto differing = settings_difference({completed_settings(run.settings(), catalogue_), wanted.settings}).differing;

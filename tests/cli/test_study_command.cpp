@@ -216,6 +216,21 @@ class TestStudyCommand : public QObject {
         write_data();
         write_files();
     }
+    /// As in a comparison, where a second try never takes the place of the first.
+    void the_earliest_of_the_runs_of_a_seed_counts() {
+        NEED_SHARED();
+        write_files();
+        const auto counted = [&] {
+            for (const Json& run : json_of(study("status", {"--json"})).at("runs"))
+                if (run.at("variant") == "EM" && run.at("seed") == 3) return run.at("run").get<std::string>();
+            return std::string();
+        };
+        const std::string first = counted();
+        const Outcome again = faceter::testing::faceter({"rerun", first, "--project", in("p")});
+        QVERIFY2(again.code == 0, again.err.c_str());
+        QCOMPARE(Project(in("p"), false).run_ids().size(), std::size_t{6});
+        QCOMPARE(counted(), first);
+    }
     /// resources/studies: what stands there is what its records say.
     void the_stored_records_give_the_stored_report_data() {
         QTest::addColumn<QString>("name");
