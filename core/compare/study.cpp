@@ -380,9 +380,17 @@ std::vector<std::string> changes_between(const Json& before, const Json& now) {
         const auto found = values.find(key);
         return found == values.end() ? std::string("not there") : found->second;
     };
+    // Of an empty list that got members, or one that lost all of them, these say it.
+    const auto has_members = [&](const std::string& key) {
+        for (const char* mark : {"[", "."})
+            if (const auto next = keys.lower_bound(key + mark); next != keys.end() && next->first.starts_with(key + mark)) return true;
+        return false;
+    };
+    const auto is_empty = [](const std::string& text) { return text == "[]" || text == "{}"; };
     std::vector<std::string> changes;
     for (const auto& [key, ignored] : keys) {
         const std::string was = value(old_values, key), is = value(new_values, key);
+        if ((is_empty(was) || is_empty(is)) && has_members(key)) continue;
         if (was != is) changes.push_back(fmt::format("{} was {}, is {}", key, around_change(was, is), around_change(is, was)));
     }
     return changes;

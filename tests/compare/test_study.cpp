@@ -543,6 +543,9 @@ class TestStudy : public QObject {
         QCOMPARE(record.deviations.size(), std::size_t{2});
         QVERIFY(record.deviations[0].find("alpha was 0.05, is 0.1") != std::string::npos);
         QVERIFY(record.deviations[1].find("steps was 5, is 6") != std::string::npos);
+        for (const std::string& one :
+             read_study_record(written("alpha: 0.1\nexclusions:\n  - {where: seed = 1, reason: r}\n"), folder.path()).deviations)
+            QVERIFY2(one.find("exclusions was []") == std::string::npos, one.c_str());  // it read as if they had been taken away
     }
     void a_change_late_in_a_long_text_is_a_deviation() {
         const TemporaryDirectory folder;
