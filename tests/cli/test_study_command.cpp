@@ -170,6 +170,11 @@ class TestStudyCommand : public QObject {
                      .at("done")
                      .get<int>(),
                  5);
+        // What was decided before, and changed since, is said there, too: once the report there called the study not begun.
+        const Json here = json_of(study("report", {"--json"}));
+        const Json there = json_of(faceter::testing::faceter({"study", "report", in("s.yaml"), "--project", in("theirs"), "--json"}));
+        QVERIFY(!here.at("first_run").get<std::string>().empty());
+        for (const char* member : {"hash", "first_run", "deviations"}) QCOMPARE(there.at(member), here.at(member));
     }
     void a_bundle_of_a_study_without_runs_is_refused() {
         NEED_SHARED();
