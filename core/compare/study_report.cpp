@@ -108,16 +108,35 @@ Side side_of(const std::vector<DoneRun>& runs, const StudyClaim& claim, const st
     return values;
 }
 
+bool is_asked(const StudyClaim& claim, const std::string& set) {
+    return claim.sets.empty() || std::find(claim.sets.begin(), claim.sets.end(), set) != claim.sets.end();
+}
+
 std::vector<std::string> common_sets(const StudyClaim& claim, const Side& a, const Side& b, const std::vector<std::uint64_t>& seeds) {
     std::set<std::string> sets;
     for (const auto& [seed, values] : a)
         for (const auto& [set, value] : values) sets.insert(set);
     std::erase_if(sets, [&](const std::string& set) {
-        const bool asked = claim.sets.empty() || std::find(claim.sets.begin(), claim.sets.end(), set) != claim.sets.end();
-        return !asked || std::any_of(seeds.begin(), seeds.end(),
-                                     [&](std::uint64_t seed) { return !a.at(seed).contains(set) || !b.at(seed).contains(set); });
+        return !is_asked(claim, set) || std::any_of(seeds.begin(), seeds.end(), [&](std::uint64_t seed) {
+            return !a.at(seed).contains(set) || !b.at(seed).contains(set);
+        });
     });
     return {sets.begin(), sets.end()};
+}
+
+/// Sets that runs of both sides have a score of, but not all of them: a claim is judged without them.
+std::vector<std::string> torn_sets(const StudyClaim& claim, const Side& a, const Side& b, const std::vector<std::string>& common) {
+    const auto sets_of = [](const Side& side) {
+        std::set<std::string> sets;
+        for (const auto& [seed, values] : side)
+            for (const auto& [set, value] : values) sets.insert(set);
+        return sets;
+    };
+    std::vector<std::string> torn;
+    const std::set<std::string> in_b = sets_of(b);
+    for (const std::string& set : sets_of(a))
+        if (in_b.contains(set) && is_asked(claim, set) && std::find(common.begin(), common.end(), set) == common.end()) torn.push_back(set);
+    return torn;
 }
 
 /// The start model is scored once, whatever the seed: its scores stand beside each of the other side's seeds.
@@ -130,7 +149,8 @@ void spread_start(const std::vector<DoneRun>& runs, const StudyClaim& claim, con
     for (const auto& [seed, ignored] : other) values.try_emplace(seed, once);
 }
 
-ClaimOutcome outcome_of(const StudyClaim& claim, const std::vector<DoneRun>& runs, const Study& study) {
+/// `torn`: gets the sets that the claim is judged without.
+ClaimOutcome outcome_of(const StudyClaim& claim, const std::vector<DoneRun>& runs, const Study& study, std::vector<std::string>& torn) {
     Side a = side_of(runs, claim, claim.better), b = side_of(runs, claim, claim.than);
     spread_start(runs, claim, claim.better, a, b);
     spread_start(runs, claim, claim.than, b, a);
@@ -138,6 +158,7 @@ ClaimOutcome outcome_of(const StudyClaim& claim, const std::vector<DoneRun>& run
     for (const auto& [seed, values] : a)
         if (b.contains(seed)) seeds.push_back(seed);
     const auto sets = common_sets(claim, a, b, seeds);
+    torn = torn_sets(claim, a, b, sets);
     const auto matrix = [&](const Side& side) {
         std::vector<std::vector<double>> rows;
         for (const std::uint64_t seed : seeds) {
@@ -284,8 +305,12 @@ StudyReport report_study(const Study& study, const Catalogue& catalogue, const f
     report.excluded = exclude_runs(study, names, project, runs);
     const std::vector<DoneRun> done = done_runs(runs);
     for (std::string& change : changed_data(done)) report.record.deviations.push_back(std::move(change));
-    for (const StudyClaim& claim : study.claims) report.claims.push_back(outcome_of(claim, done, study));
+    std::vector<std::vector<std::string>> torn(study.claims.size());
+    for (std::size_t i = 0; i < study.claims.size(); ++i) report.claims.push_back(outcome_of(study.claims[i], done, study, torn[i]));
     judge_claims(study, report.claims);
+    for (std::size_t i = 0; i < report.claims.size(); ++i)
+        if (!torn[i].empty())
+            report.claims[i].sentence += fmt::format(" Without {}, which not every run has a score of.", join(torn[i], ", "));
     for (std::size_t i = 0; i < report.claims.size(); ++i)
         if (!report.claims[i].sets.empty()) report.figures.push_back(forest_of(report.claims[i], i + 1));
     report.costs = costs_of(done);
