@@ -33,7 +33,12 @@ as_user() { unshare --net chroot --userspec=somebody:somebody "$root" /usr/bin/e
 files() { (cd "$root" && find . -xdev \( -path ./proc -o -path ./home -o -path ./tmp -o -path ./packages -o -path ./var/log -o -path ./var/cache -o -path ./var/lib/dpkg -o -path ./var/lib/apt \) -prune -o -print | sort); }
 
 say "making an empty $VERSION_CODENAME"
-mmdebstrap --quiet --variant=minbase "$VERSION_CODENAME" "$root" /etc/apt/sources.list.d/*.sources
+# An installation from the usual medium has them in one file, images of containers in the other's folder.
+shopt -s nullglob
+sources=(/etc/apt/sources.list.d/*.sources)
+shopt -u nullglob
+[ ${#sources[@]} -gt 0 ] || sources=(/etc/apt/sources.list)
+mmdebstrap --quiet --variant=minbase "$VERSION_CODENAME" "$root" "${sources[@]}"
 cp -r /etc/apt/apt.conf.d/. "$root/etc/apt/apt.conf.d/"
 printf '#clear Acquire::Languages;\nAcquire::Languages { "en"; };\n' >"$root/etc/apt/apt.conf.d/zz-descriptions"  # the quick start reads them
 mount -t proc proc "$root/proc"

@@ -33,8 +33,11 @@ std::string ask(const InitOptions& options, const std::string& question, const s
 }
 
 void tell(const Survey& survey) {
+    const std::size_t repeated = survey.repeated_rows;
     say(stderr, "{}: {} rows{}\n", survey.file.string(), survey.rows.size(),
-        survey.repeated_rows > 0 ? fmt::format(", {} of them repeat another", survey.repeated_rows) : "");
+        repeated == 0   ? ""
+        : repeated == 1 ? ", 1 of them repeats another"
+                        : fmt::format(", {} of them repeat another", repeated));
     for (std::size_t i = 0; i < std::min(survey.columns.size(), most_columns); ++i) {
         const SurveyedColumn& column = survey.columns[i];
         const int room = std::max(0, 20 - display_width(column.name));

@@ -159,6 +159,24 @@ bool has_other_results(const RunDirectory& bundled, const fs::path& here) {
     return false;
 }
 
+/// What a study had decided at its first run, and what was changed since, for its report here; one that the project has stays.
+class StudyDecided {
+  public:
+    StudyDecided(const fs::path& top, const Project& project) : record_(top / "study/record.json") {
+        if (!fs::is_regular_file(record_)) return;
+        const Json plan = json_at<Json>(read_json(record_), "plan", record_.string());
+        place_ = project.folder() / "studies" / (safe_file_name(json_at<std::string>(plan, "name", record_.string())) + ".json");
+    }
+    void take() const {
+        if (place_.empty() || fs::exists(place_)) return;
+        make_directories(place_.parent_path());
+        write_file_atomic(place_, read_file(record_));
+    }
+
+  private:
+    fs::path record_, place_;
+};
+
 }  // namespace
 
 bool is_record_file(std::string_view name) {
@@ -183,6 +201,7 @@ OpenedBundle open_bundle(const fs::path& archive, const Project& project) {
         throw usage_error("{}: it was opened there before; remove the folder to open it again", opened.folder.string());
     const Unpacked unpacked = unpack(archive, work.path);
     check_not_in_trash(unpacked, project);
+    const StudyDecided decided(unpacked.top(), project);
     for (const RunDirectory& run : unpacked.runs()) {
         const std::string& id = run.info().id;
         const fs::path place = project.runs_folder() / id;
@@ -196,6 +215,7 @@ OpenedBundle open_bundle(const fs::path& archive, const Project& project) {
         rename_synced(run.folder(), place);
         opened.runs.push_back(id);
     }
+    decided.take();
     remove_tree(unpacked.top() / "runs");
     rename_synced(unpacked.top(), opened.folder);
     project.name_runs();

@@ -301,8 +301,8 @@ class StudyRecords {
                 continue;
             }
             const RunState state = read_state(*record);
-            const bool done = state.phase == RunPhase::done, newer = run.record.empty() || record->info().created > created;
-            if (run.done ? !(done && newer) : !(done || newer)) continue;
+            const bool done = state.phase == RunPhase::done;
+            if (!run.record.empty() && !counts_rather(record->info().created, done, created, run.done)) continue;
             run.record = folder;
             run.record_name = record->info().shown_name();
             run.state = state;
@@ -313,6 +313,11 @@ class StudyRecords {
     }
 
   private:
+    /// Of those that are done the earliest counts, as in a comparison: what came later is a second try. Else the newest, to go on with.
+    static bool counts_rather(const std::string& created, bool done, const std::string& than_created, bool than_done) {
+        if (done != than_done) return done;
+        return done ? created < than_created : created > than_created;
+    }
     /// Of the settings: but for what does not change a score, for where data and models lie, and for settings that were not there yet.
     std::vector<SettingDifference> differences(const RunDirectory& run, const ResolvedRun& wanted) const {
         auto differing = settings_difference({completed_settings(run.settings(), catalogue_), wanted.settings}).differing;
@@ -375,9 +380,17 @@ std::vector<std::string> changes_between(const Json& before, const Json& now) {
         const auto found = values.find(key);
         return found == values.end() ? std::string("not there") : found->second;
     };
+    // Of an empty list that got members, or one that lost all of them, these say it.
+    const auto has_members = [&](const std::string& key) {
+        for (const char* mark : {"[", "."})
+            if (const auto next = keys.lower_bound(key + mark); next != keys.end() && next->first.starts_with(key + mark)) return true;
+        return false;
+    };
+    const auto is_empty = [](const std::string& text) { return text == "[]" || text == "{}"; };
     std::vector<std::string> changes;
     for (const auto& [key, ignored] : keys) {
         const std::string was = value(old_values, key), is = value(new_values, key);
+        if ((is_empty(was) || is_empty(is)) && has_members(key)) continue;
         if (was != is) changes.push_back(fmt::format("{} was {}, is {}", key, around_change(was, is), around_change(is, was)));
     }
     return changes;

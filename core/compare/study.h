@@ -61,7 +61,7 @@ struct StudyRun {
     std::size_t experiment = 0;  ///< place in Study::experiments
     ResolvedRun wanted;
     std::string experiment_name;
-    fs::path record;          ///< the run's folder: the newest that is done, else the newest; empty: there is none yet
+    fs::path record;          ///< the run's folder: the earliest that is done, else the newest; empty: there is none yet
     std::string record_name;  ///< as tables show it
     RunState state;           ///< of the record
     bool done = false;

@@ -176,8 +176,9 @@ ClaimOutcome measure_claim(const StudyClaim& claim, std::vector<std::uint64_t> s
     outcome.claim = claim;
     outcome.seeds = std::move(seeds);
     if (outcome.seeds.size() < 2 || sets.empty()) {
-        outcome.sentence = fmt::format("Undecided: both sides have {} seeds and {} data sets in common; it takes two seeds at least.",
-                                       outcome.seeds.size(), sets.size());
+        outcome.sentence =
+            fmt::format("Undecided: both sides have {} seeds and {} data sets in common; it takes two seeds and a data set at least.",
+                        outcome.seeds.size(), sets.size());
         outcome.effect.estimate = outcome.test.p = outcome.p_opposite = outcome.equivalence.p = outcome.power = not_a_number;
         outcome.effect.interval = {not_a_number, not_a_number};
         return outcome;

@@ -13,6 +13,7 @@
 #include "compare/study_exclusions.h"
 #include "compare/study_tables.h"
 #include "figure/table_export.h"
+#include "record/journal.h"
 #include "stats/number.h"
 
 namespace faceter {
@@ -107,16 +108,35 @@ Side side_of(const std::vector<DoneRun>& runs, const StudyClaim& claim, const st
     return values;
 }
 
+bool is_asked(const StudyClaim& claim, const std::string& set) {
+    return claim.sets.empty() || std::find(claim.sets.begin(), claim.sets.end(), set) != claim.sets.end();
+}
+
 std::vector<std::string> common_sets(const StudyClaim& claim, const Side& a, const Side& b, const std::vector<std::uint64_t>& seeds) {
     std::set<std::string> sets;
     for (const auto& [seed, values] : a)
         for (const auto& [set, value] : values) sets.insert(set);
     std::erase_if(sets, [&](const std::string& set) {
-        const bool asked = claim.sets.empty() || std::find(claim.sets.begin(), claim.sets.end(), set) != claim.sets.end();
-        return !asked || std::any_of(seeds.begin(), seeds.end(),
-                                     [&](std::uint64_t seed) { return !a.at(seed).contains(set) || !b.at(seed).contains(set); });
+        return !is_asked(claim, set) || std::any_of(seeds.begin(), seeds.end(), [&](std::uint64_t seed) {
+            return !a.at(seed).contains(set) || !b.at(seed).contains(set);
+        });
     });
     return {sets.begin(), sets.end()};
+}
+
+/// Sets that runs of both sides have a score of, but not all of them: a claim is judged without them.
+std::vector<std::string> torn_sets(const StudyClaim& claim, const Side& a, const Side& b, const std::vector<std::string>& common) {
+    const auto sets_of = [](const Side& side) {
+        std::set<std::string> sets;
+        for (const auto& [seed, values] : side)
+            for (const auto& [set, value] : values) sets.insert(set);
+        return sets;
+    };
+    std::vector<std::string> torn;
+    const std::set<std::string> in_b = sets_of(b);
+    for (const std::string& set : sets_of(a))
+        if (in_b.contains(set) && is_asked(claim, set) && std::find(common.begin(), common.end(), set) == common.end()) torn.push_back(set);
+    return torn;
 }
 
 /// The start model is scored once, whatever the seed: its scores stand beside each of the other side's seeds.
@@ -129,7 +149,8 @@ void spread_start(const std::vector<DoneRun>& runs, const StudyClaim& claim, con
     for (const auto& [seed, ignored] : other) values.try_emplace(seed, once);
 }
 
-ClaimOutcome outcome_of(const StudyClaim& claim, const std::vector<DoneRun>& runs, const Study& study) {
+/// `torn`: gets the sets that the claim is judged without.
+ClaimOutcome outcome_of(const StudyClaim& claim, const std::vector<DoneRun>& runs, const Study& study, std::vector<std::string>& torn) {
     Side a = side_of(runs, claim, claim.better), b = side_of(runs, claim, claim.than);
     spread_start(runs, claim, claim.better, a, b);
     spread_start(runs, claim, claim.than, b, a);
@@ -137,6 +158,7 @@ ClaimOutcome outcome_of(const StudyClaim& claim, const std::vector<DoneRun>& run
     for (const auto& [seed, values] : a)
         if (b.contains(seed)) seeds.push_back(seed);
     const auto sets = common_sets(claim, a, b, seeds);
+    torn = torn_sets(claim, a, b, sets);
     const auto matrix = [&](const Side& side) {
         std::vector<std::vector<double>> rows;
         for (const std::uint64_t seed : seeds) {
@@ -146,6 +168,62 @@ ClaimOutcome outcome_of(const StudyClaim& claim, const std::vector<DoneRun>& run
         return rows;
     };
     return measure_claim(claim, seeds, sets, matrix(a), matrix(b), study);
+}
+
+/// Data that changed while the study ran, as its runs read them: scores from before and after are not of one thing.
+class ChangedData {
+  public:
+    void add(const StudyRun& run) {
+        const RunDirectory record(run.record);
+        for (const auto& [set, result] : scored_results(record)) {
+            const Json settings = json_or<Json>(result, "settings", Json::object(), set);
+            note(run, fmt::format("{} scored {}", run.experiment, set), json_or<std::string>(settings, "data_fingerprint", "", set),
+                 "scored on different data", set);
+        }
+        TrainingFiles files;
+        for (const int attempt : record.attempts())
+            for (JournalReader journal(record.attempt_journal(attempt)); const auto event = journal.next();) {
+                if (event->type == "data") take_training(event->fields, files);
+                if (event->type == "step") break;  // all data are read by then
+            }
+        for (const auto& [set, content] : files)
+            note(run, fmt::format("{} {} trained {}", run.experiment, variant_name(run), set), content, "trained on different files", set);
+    }
+    const std::vector<std::string>& said() const { return said_; }
+
+  private:
+    struct Read {
+        std::string run, content;
+        bool differs = false;  ///< from what another run read, which is said
+    };
+
+    /// By task and set, as the last attempt read them. Of the files: what is drawn of them differs from seed to seed.
+    using TrainingFiles = std::map<std::string, std::string>;
+
+    static void take_training(const Json& fields, TrainingFiles& to) {
+        if (json_or<std::string>(fields, "use", "", "data") != "training") return;
+        const Json card = json_or<Json>(fields, "card", Json::object(), "data");
+        const Json files = card.is_object() ? json_or<Json>(card, "files", Json::object(), "data") : Json::object();
+        const auto task = json_or<std::string>(fields, "task", "", "data"), set = json_or<std::string>(fields, "name", "", "data");
+        to[set.empty() ? task : task + ", " + set] = files.is_object() ? json_or<std::string>(files, "sha256", "", "data") : "";
+    }
+
+    void note(const StudyRun& run, const std::string& key, const std::string& content, std::string_view what, const std::string& set) {
+        if (content.empty()) return;
+        Read& read = read_.try_emplace(key, Read{run.record_name, content, false}).first->second;
+        if (read.differs || read.content == content) return;
+        read.differs = true;
+        said_.push_back(fmt::format("{} and {} were {} of {} (faceter diff says more)", read.run, run.record_name, what, set));
+    }
+
+    std::map<std::string, Read> read_;
+    std::vector<std::string> said_;
+};
+
+std::vector<std::string> changed_data(const std::vector<DoneRun>& runs) {
+    ChangedData data;
+    for (const DoneRun& of : runs) data.add(*of.run);
+    return data.said();
 }
 
 Figure forest_of(const ClaimOutcome& outcome, std::size_t number) {
@@ -226,8 +304,13 @@ StudyReport report_study(const Study& study, const Catalogue& catalogue, const f
     report.done = static_cast<std::size_t>(std::count_if(runs.begin(), runs.end(), [](const StudyRun& run) { return run.done; }));
     report.excluded = exclude_runs(study, names, project, runs);
     const std::vector<DoneRun> done = done_runs(runs);
-    for (const StudyClaim& claim : study.claims) report.claims.push_back(outcome_of(claim, done, study));
+    for (std::string& change : changed_data(done)) report.record.deviations.push_back(std::move(change));
+    std::vector<std::vector<std::string>> torn(study.claims.size());
+    for (std::size_t i = 0; i < study.claims.size(); ++i) report.claims.push_back(outcome_of(study.claims[i], done, study, torn[i]));
     judge_claims(study, report.claims);
+    for (std::size_t i = 0; i < report.claims.size(); ++i)
+        if (!torn[i].empty())
+            report.claims[i].sentence += fmt::format(" Without {}, which not every run has a score of.", join(torn[i], ", "));
     for (std::size_t i = 0; i < report.claims.size(); ++i)
         if (!report.claims[i].sets.empty()) report.figures.push_back(forest_of(report.claims[i], i + 1));
     report.costs = costs_of(done);

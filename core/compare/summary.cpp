@@ -199,7 +199,7 @@ class Summariser {
             several |= one.runs.size() > 1;
             trained |= one.method != "start";
         }
-        if (smoke) return "These were trials of a few steps, so the scores mean nothing: the same command without --smoke trains for real.";
+        if (smoke) return "These were trials of a few steps, so the scores mean nothing: made without --smoke, they train for real.";
         return fmt::format("Next: {}'faceter compare' has every test, 'faceter report --output report.html' everything on one page{}.",
                            several || !trained ? "" : "'faceter run' with --seeds 1,2,3 says what a seed changes; ", similar());
     }

@@ -185,10 +185,13 @@ class TableStarter {
             ++labels[row.label];
             rows_.push_back(std::move(row));
         }
-        if (blank > 0) starter_.remarks.push_back(fmt::format("{} rows lack a value and are left out.", blank));
-        if (repeated > 0) starter_.remarks.push_back(fmt::format("{} rows repeat a text and are left out.", repeated));
-        if (!disputed.empty())
-            starter_.remarks.push_back(fmt::format("{} of these texts have two labels or more; each keeps its first.", disputed.size()));
+        const auto remark = [&](std::size_t count, std::string one, std::string_view more) {
+            if (count > 0) starter_.remarks.push_back(count == 1 ? std::move(one) : fmt::format("{} {}", count, more));
+        };
+        remark(blank, "1 row lacks a value and is left out.", "rows lack a value and are left out.");
+        remark(repeated, "1 row repeats a text and is left out.", "rows repeat a text and are left out.");
+        remark(disputed.size(), "1 of these texts has two labels or more; it keeps its first.",
+               "of these texts have two labels or more; each keeps its first.");
         const std::string why =
             blank + repeated == 0 ? "" : fmt::format(" ({} lack a value, {} repeat a text of {})", blank, repeated, printable(document));
         check_count(why);

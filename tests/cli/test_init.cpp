@@ -94,11 +94,13 @@ class TestInit : public QObject {
         put("two.csv", table + "the printer is loud,office\nthe printer is loud,network\nthe printer is loud,office\n");
         const Outcome outcome = start("two.csv");
         HAS(outcome.err, "2 rows repeat a text and are left out.");
-        HAS(outcome.err, "1 of these texts have two labels or more");
+        HAS(outcome.err, "1 of these texts has two labels or more; it keeps its first.");
         fs::remove(in("made.yaml"));
         fs::remove_all(in("made-data"));
         put("two.csv", table + "the printer is loud,office\nthe printer is loud,office\n");
         const Outcome alike = start("two.csv");
+        HAS(alike.err, "82 rows, 1 of them repeats another");
+        HAS(alike.err, "1 row repeats a text and is left out.");
         QVERIFY2(alike.code == 0 && alike.err.find("two labels") == std::string::npos, alike.err.c_str());
     }
     void a_csv_of_questions_answers_and_topics_makes_both_tasks() {
@@ -106,7 +108,7 @@ class TestInit : public QObject {
         const Outcome outcome = start("faq.csv");
         QVERIFY2(outcome.code == 0, outcome.err.c_str());
         HAS(outcome.err, "121 rows");
-        HAS(outcome.err, "1 rows lack a value");
+        HAS(outcome.err, "1 row lacks a value and is left out.");
         HAS(outcome.err, "en 100 %");
         HAS(made(), "retrieval:");
         HAS(made(), "classification:      # answer by its topic: 3 labels");

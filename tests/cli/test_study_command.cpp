@@ -170,6 +170,11 @@ class TestStudyCommand : public QObject {
                      .at("done")
                      .get<int>(),
                  5);
+        // What was decided before, and changed since, is said there, too: once the report there called the study not begun.
+        const Json here = json_of(study("report", {"--json"}));
+        const Json there = json_of(faceter::testing::faceter({"study", "report", in("s.yaml"), "--project", in("theirs"), "--json"}));
+        QVERIFY(!here.at("first_run").get<std::string>().empty());
+        for (const char* member : {"hash", "first_run", "deviations"}) QCOMPARE(there.at(member), here.at(member));
     }
     void a_bundle_of_a_study_without_runs_is_refused() {
         NEED_SHARED();
@@ -191,6 +196,45 @@ class TestStudyCommand : public QObject {
         QCOMPARE(report.at("excluded").size(), std::size_t{1});
         HAS(report.at("deviations").dump(), "alpha was 0.05, is 0.1");
         write_files();
+    }
+    /// A comparison said so, a study's report did not.
+    void data_that_changed_meanwhile_are_a_deviation() {
+        NEED_SHARED();
+        write_files();
+        const auto other = [&](const std::string& what, const std::vector<std::string>& more = {}) {
+            std::vector<std::string> all = {"study", what, in("s.yaml"), "--project", in("changed")};
+            all.insert(all.end(), more.begin(), more.end());
+            return faceter::testing::faceter(all);
+        };
+        QCOMPARE(other("run").code, 0);
+        QCOMPARE(json_of(other("report", {"--json"})).at("deviations"), Json::array());
+        std::string plan = read_file(in("s.yaml"));
+        plan.replace(plan.find("[3, 4]"), 6, "[3, 4, 5]");
+        write_file_atomic(in("s.yaml"), plan);
+        std::ofstream(in("pairs.jsonl"), std::ios::app) << R"({"query": "one more", "document": "its answer"})" << "\n";
+        std::ofstream(in("held/corpus.jsonl"), std::ios::app) << R"({"_id": "d99", "title": "", "text": "one more text"})" << "\n";
+        QCOMPARE(other("run").code, 0);
+        const std::string deviations = json_of(other("report", {"--json"})).at("deviations").dump();
+        HAS(deviations, "start-1 and EM-3 were scored on different data of held (faceter diff says more)");
+        HAS(deviations, "EM-1 and EM-3 were trained on different files of retrieval, pairs (faceter diff says more)");
+        HAS(other("report").out, "- EM-1 and EM-3 were trained on different files");
+        write_data();
+        write_files();
+    }
+    /// As in a comparison, where a second try never takes the place of the first.
+    void the_earliest_of_the_runs_of_a_seed_counts() {
+        NEED_SHARED();
+        write_files();
+        const auto counted = [&] {
+            for (const Json& run : json_of(study("status", {"--json"})).at("runs"))
+                if (run.at("variant") == "EM" && run.at("seed") == 3) return run.at("run").get<std::string>();
+            return std::string();
+        };
+        const std::string first = counted();
+        const Outcome again = faceter::testing::faceter({"rerun", first, "--project", in("p")});
+        QVERIFY2(again.code == 0, again.err.c_str());
+        QCOMPARE(Project(in("p"), false).run_ids().size(), std::size_t{6});
+        QCOMPARE(counted(), first);
     }
     /// resources/studies: what stands there is what its records say.
     void the_stored_records_give_the_stored_report_data() {

@@ -499,6 +499,10 @@ class TestStudy : public QObject {
         const StudyReport report = report_study(study, sample_catalogue(), project, false);
         QCOMPARE(report.claims.at(0).seeds.size(), std::size_t{2});
         QCOMPARE(report.claims.at(0).sets.size(), std::size_t{3});
+        QVERIFY(report.claims.at(0).sentence.find("Without") == std::string::npos);  // no run has one
+        fs::remove(RunDirectory(study_runs(study, sample_catalogue(), project, false).back().record).results() / "set1.json");
+        const std::string torn = report_study(study, sample_catalogue(), project, false).claims.at(0).sentence;
+        QVERIFY2(torn.ends_with("Without set1, which not every run has a score of."), torn.c_str());
     }
     void an_experiment_is_said_to_be_none() {
         EXPECT_ERROR(read_study(fs::path(FACETER_SOURCE_DIR) / "experiments/quickstart.yaml"), "is an experiment, not a study",
@@ -543,6 +547,9 @@ class TestStudy : public QObject {
         QCOMPARE(record.deviations.size(), std::size_t{2});
         QVERIFY(record.deviations[0].find("alpha was 0.05, is 0.1") != std::string::npos);
         QVERIFY(record.deviations[1].find("steps was 5, is 6") != std::string::npos);
+        for (const std::string& one :
+             read_study_record(written("alpha: 0.1\nexclusions:\n  - {where: seed = 1, reason: r}\n"), folder.path()).deviations)
+            QVERIFY2(one.find("exclusions was []") == std::string::npos, one.c_str());  // it read as if they had been taken away
     }
     void a_change_late_in_a_long_text_is_a_deviation() {
         const TemporaryDirectory folder;

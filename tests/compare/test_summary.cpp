@@ -108,6 +108,7 @@ class TestSummary : public QObject {
     void a_trial_says_that_its_scores_mean_nothing() {
         const auto sentences = Compared(3, true, {0, 1}, true).summary().sentences;
         QVERIFY2(has(sentences.back(), "the scores mean nothing"), sentences.back().c_str());
+        QVERIFY2(!has(sentences.back(), "the same command"), sentences.back().c_str());  // run --staged has no --smoke
     }
 };
 

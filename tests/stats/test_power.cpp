@@ -122,6 +122,12 @@ class TestPower : public QObject {
         }
         const EquivalenceResult one = equivalence(std::vector{1.0}, std::vector{1.0, 2.0}, 1);
         QVERIFY(std::isnan(one.p) && !one.note.empty());
+        for (const auto test : {equivalence, paired_equivalence}) {
+            const EquivalenceResult huge = test(std::vector{1e200, -1e200, 2e200}, std::vector{1e200, 3e200, 1e200}, 1);
+            QVERIFY2(std::isnan(huge.p) && huge.note.find("so large") != std::string::npos, huge.note.c_str());
+            const EquivalenceResult nan = test(std::vector{1.0, std::nan("")}, std::vector{1.0, 2.0}, 1);
+            QVERIFY2(std::isnan(nan.p) && nan.note.find("not a number") != std::string::npos, nan.note.c_str());
+        }
         const EquivalenceResult same = paired_equivalence(std::vector{1.0, 2.0, 3.0}, std::vector{1.0, 2.0, 3.0}, 1);
         QCOMPARE(same.note, std::string("all differences are equal: t is infinite"));  // neither sample is constant
         QVERIFY(same.p == 0 && !same.note.empty());
