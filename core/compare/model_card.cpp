@@ -107,8 +107,7 @@ std::string training_data(const Json& settings) {
             const auto most = json_or<Json>(entry, "max_examples", Json(), "settings");
             text +=
                 fmt::format("- {} ({}): {}{}\n", escape_markdown(task), escape_markdown(json_or<std::string>(own, "type", "", "settings")),
-                            escape_markdown(name_of(entry)),
-                            most.is_number() ? fmt::format(", at most {} examples", most.dump()) : "");
+                            escape_markdown(name_of(entry)), most.is_number() ? fmt::format(", at most {} examples", most.dump()) : "");
         }
     }
     return text.empty() ? "Nothing: its weights are the start model's.\n" : text;

@@ -19,11 +19,12 @@ bool is_weights(const fs::path& file) {
     return kind == ".safetensors" || kind.starts_with(".onnx");
 }
 
-/// SHA-256 of every file of weights, or of every other, by its path inside the folder.
+/// SHA-256 of every file of weights, or of every other that a model is read from, by its path inside the folder.
 Json hashes(const fs::path& folder, bool of_weights) {
     std::vector<fs::path> files;
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder))
-        if (entry.is_regular_file() && is_weights(entry.path()) == of_weights) files.push_back(entry.path());
+        if (entry.is_regular_file() && entry.path().filename() != "README.md" && is_weights(entry.path()) == of_weights)
+            files.push_back(entry.path());
     std::sort(files.begin(), files.end());
     Json all = Json::object();
     for (const fs::path& file : files) all[file.lexically_relative(folder).string()] = sha256_file(file);

@@ -21,7 +21,7 @@ EquivalenceResult tested(EquivalenceResult r, double error, const char* constant
     if (std::isnan(r.difference) || std::isnan(error) || r.n_a < 2 || r.n_b < 2) {
         r.p_lower = r.p_upper = r.p = r.df = not_a_number;
         r.interval = {not_a_number, not_a_number};
-        r.note = r.n_a < 2 || r.n_b < 2        ? "a sample has fewer than two values"
+        r.note = r.n_a < 2 || r.n_b < 2     ? "a sample has fewer than two values"
                  : std::isnan(r.difference) ? "a sample holds a value that is not a number"
                                             : "the values are so large that their variance is no number";
         return r;

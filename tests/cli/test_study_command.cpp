@@ -211,8 +211,10 @@ class TestStudyCommand : public QObject {
         std::string plan = read_file(in("s.yaml"));
         plan.replace(plan.find("[3, 4]"), 6, "[3, 4, 5]");
         write_file_atomic(in("s.yaml"), plan);
-        std::ofstream(in("pairs.jsonl"), std::ios::app) << R"({"query": "one more", "document": "its answer"})" << "\n";
-        std::ofstream(in("held/corpus.jsonl"), std::ios::app) << R"({"_id": "d99", "title": "", "text": "one more text"})" << "\n";
+        std::ofstream(in("pairs.jsonl"), std::ios::app) << R"({"query": "one more", "document": "its answer"})"
+                                                        << "\n";
+        std::ofstream(in("held/corpus.jsonl"), std::ios::app) << R"({"_id": "d99", "title": "", "text": "one more text"})"
+                                                              << "\n";
         QCOMPARE(other("run").code, 0);
         const std::string deviations = json_of(other("report", {"--json"})).at("deviations").dump();
         HAS(deviations, "start-1 and EM-3 were scored on different data of held (faceter diff says more)");
