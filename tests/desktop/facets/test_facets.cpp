@@ -167,6 +167,27 @@ class TestFacets : public QObject {
         QCOMPARE(alone.baseline, std::string("start"));
         QVERIFY(alone.compared.empty());
     }
+    void what_nobody_chose_follows_the_runs_that_are_shown() {
+        open();
+        m_workspace->showOnly({m_workspace->groups().back().key});
+        QTRY_VERIFY(m_page->isReady() && m_page->picture().groups.size() == 1);
+        QCOMPARE(m_page->picture().groups[0].name, std::string("Mix"));
+        for (const RunGroupRef& group : m_workspace->groups()) m_workspace->setShown(group.key, true);
+        QTRY_VERIFY(m_page->isReady() && m_page->picture().comparisons.size() == 1);
+        QCOMPARE(m_page->picture().comparisons[0].second, std::string("EM"));  // as at the first look
+        QCOMPARE(m_page->picture().comparisons[0].first, std::string("Mix"));
+    }
+    void what_somebody_chose_is_there_again_with_its_runs() {
+        open();
+        pick("facetsTexts", QStringLiteral("debian"));
+        pick("facetsBaseline", QStringLiteral("Mix"));
+        for (const RunGroupRef& group : m_workspace->groups()) m_workspace->setShown(group.key, false);
+        QTRY_VERIFY(m_page->isReady() && m_page->picture().groups.empty());
+        for (const RunGroupRef& group : m_workspace->groups()) m_workspace->setShown(group.key, true);
+        QTRY_VERIFY(m_page->isReady() && m_page->picture().comparisons.size() == 1);
+        QVERIFY2(box("facetsTexts")->currentText().startsWith(QStringLiteral("debian")), qPrintable(box("facetsTexts")->currentText()));
+        QCOMPARE(m_page->picture().comparisons[0].second, std::string("Mix"));
+    }
     void the_second_variant_is_compared_with_the_first_seeds_averaged() {
         open();
         const SimilarityComparison core = expected("Mix", "EM");
