@@ -8,6 +8,8 @@ struct HeatMapRanges {
     Range colours;  ///< as far to both sides of the centre where there is one; never empty
     Range bar;      ///< of the values and their centre alone: what reaches as far to the other side would stand for values that nothing has
 };
-HeatMapRanges heat_map_ranges(const HeatMap& map);
+/// `values`: the figure's y axis, whose `min` and `max` are values that the colours reach to as well: maps that are looked at beside one
+/// another share them, and their colours mean the same.
+HeatMapRanges heat_map_ranges(const HeatMap& map, const Axis& values = {});
 
 }  // namespace faceter

@@ -14,7 +14,8 @@ constexpr double bar_width = 14, bar_room = 86;  // colour bar; with its ticks a
 /// Values to colours: divergent round the centre, or sequential.
 class ColourMap {
   public:
-    explicit ColourMap(const HeatMap& map) : diverging_(map.centre.has_value()), ranges_(heat_map_ranges(map)) {}
+    explicit ColourMap(const Figure& figure)
+        : diverging_(figure.heat_map.centre.has_value()), ranges_(heat_map_ranges(figure.heat_map, figure.y)) {}
     Colour of(double value) const {
         const double t = (value - ranges_.colours.low) / (ranges_.colours.high - ranges_.colours.low);
         return diverging_ ? diverging(2 * t - 1) : sequential(t);
@@ -35,7 +36,7 @@ double widest(const std::vector<std::string>& names) {
 class HeatMapWriter {
   public:
     HeatMapWriter(const Figure& figure, const Theme& theme, SvgCanvas& canvas, Range x, Range y)
-        : map_(figure.heat_map), theme_(theme), canvas_(canvas), colours_(figure.heat_map), bottom_(y.high), right_(x.high - bar_room) {
+        : map_(figure.heat_map), theme_(theme), canvas_(canvas), colours_(figure), bottom_(y.high), right_(x.high - bar_room) {
         const double row_names = std::min(200.0, widest(map_.rows));
         left_ = x.low + row_names + 8;
         cell_width_ = (right_ - left_) / static_cast<double>(std::max<std::size_t>(1, map_.columns.size()));

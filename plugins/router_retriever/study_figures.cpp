@@ -40,6 +40,12 @@ Figure line_figure(const StudyData& data, const char* name, const std::string& t
     return figure;
 }
 
+/// The map of the best gate and that of the chosen one stand side by side: one colour is one share in both.
+Figure with_whole_scale(Figure figure) {
+    figure.y.min = 0, figure.y.max = 1;
+    return figure;
+}
+
 }  // namespace
 
 Figure matrix_figure(const StudyData& data) {
@@ -61,13 +67,14 @@ Figure best_gate_figure(const StudyData& data) {
     for (const StudySet& set : data.sets) rows.push_back(best_shares(set, data.candidates()));
     Figure figure = heat_map(data, "router_best_gate", "Gate with the best nDCG@10", data.candidates(), rows, "Share of queries");
     figure.notes = {"Gates that tie share a query."};
-    return figure;
+    return with_whole_scale(std::move(figure));
 }
 
 Figure routed_gate_figure(const StudyData& data) {
     std::vector<std::vector<double>> rows;
     for (const auto& chosen : choices(data, data.candidates(), data.router->settings())) rows.push_back(shares(chosen, data.candidates()));
-    return heat_map(data, "router_routed_gate", "Gate that the router chooses", data.candidates(), rows, "Share of queries");
+    return with_whole_scale(
+        heat_map(data, "router_routed_gate", "Gate that the router chooses", data.candidates(), rows, "Share of queries"));
 }
 
 namespace {

@@ -3,9 +3,11 @@
 #include <QtCore/QRegularExpression>
 #include <QtCore/QXmlStreamReader>
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "figure/colours.h"
+#include "figure/heat_map_range.h"
 #include "figure/svg_plot.h"
 #include "figure/ticks.h"
 #include "support/test.h"
@@ -63,6 +65,25 @@ Parsed parse(const std::string& svg) {
     parsed.well_formed = !reader.hasError();
     parsed.error = reader.errorString();
     return parsed;
+}
+
+/// Whether two colours are one but for the last digit of a number.
+bool is_near(const std::string& hex, const Colour& colour) {
+    const QString a = QString::fromStdString(hex), b = QString::fromStdString(colour.hex());
+    for (const int at : {1, 3, 5})
+        if (std::abs(a.mid(at, 2).toInt(nullptr, 16) - b.mid(at, 2).toInt(nullptr, 16)) > 1) return false;
+    return a.size() == b.size();
+}
+
+/// The colour bar's parts from its low end: where each begins (pixels) and its colour.
+std::vector<std::pair<double, std::string>> bar_of(const std::string& svg) {
+    static const QRegularExpression part(QStringLiteral("<rect x=.[0-9.]+. y=.([0-9.]+). width=.14. height=.[0-9.]+. fill=.(#[0-9A-F]+)."));
+    std::vector<std::pair<double, std::string>> parts;
+    for (auto at = part.globalMatch(QString::fromStdString(svg)); at.hasNext();) {
+        const QRegularExpressionMatch match = at.next();
+        parts.emplace_back(match.captured(1).toDouble(), match.captured(2).toStdString());
+    }
+    return parts;
 }
 
 }  // namespace
@@ -148,6 +169,41 @@ class TestSvg : public QObject {
         for (const char* value : {"1.00", "3.00", "-4.00"}) QVERIFY(parsed.texts.contains(value));
         figure.heat_map.centre = 0;
         QVERIFY(figure_to_svg(figure).find(diverging(0.75).hex()) != std::string::npos);  // 3 of a reach of 4
+    }
+    void the_colour_bar_runs_from_the_least_value_below_to_the_greatest_above() {
+        const Figure sequential_map = figure_of(FigureKind::heat_map);
+        const auto bar = bar_of(figure_to_svg(sequential_map));
+        QCOMPARE(bar.size(), std::size_t{64});
+        QVERIFY(bar.front().first > bar.back().first);  // pixels grow downwards
+        for (std::size_t i = 0; i < bar.size(); ++i)
+            QVERIFY2(is_near(bar[i].second, sequential((static_cast<double>(i) + 0.5) / 64)), bar[i].second.c_str());
+        const Parsed parsed = parse(figure_to_svg(sequential_map));
+        for (const char* tick : {"-4", "-2", "0", "2"}) QVERIFY2(parsed.texts.contains(tick), qPrintable(parsed.texts.join("|")));
+        QVERIFY(parsed.texts.contains("score"));
+        // What lies on the other side of the centre, and nothing has, is not on the bar: from -4 to 3 round 0 of a reach of 4.
+        Figure figure = sequential_map;
+        figure.heat_map.centre = 0;
+        const auto diverging_bar = bar_of(figure_to_svg(figure));
+        QCOMPARE(diverging_bar.size(), std::size_t{64});
+        QVERIFY2(is_near(diverging_bar.front().second, diverging((-4 + 3.5 / 64) / 4)), diverging_bar.front().second.c_str());
+        QVERIFY2(is_near(diverging_bar.back().second, diverging((3 - 3.5 / 64) / 4)), diverging_bar.back().second.c_str());
+    }
+    void maps_with_one_range_of_values_have_one_colour_for_a_value() {
+        const auto colours_of = [](double least) {
+            Figure figure = figure_of(FigureKind::heat_map);
+            figure.heat_map = {.rows = {"r"}, .columns = {"a", "b", "c"}, .values = {least, 0.75, 1}, .label = "similarity"};
+            figure.y.min = 0.5, figure.y.max = 1;
+            const auto [colours, bar] = heat_map_ranges(figure.heat_map, figure.y);
+            return std::pair(figure_to_svg(figure).find(sequential(0.5).hex()) != std::string::npos, std::array{colours.low, bar.low});
+        };
+        for (const double least : {0.5, 0.7}) {
+            const auto [found, lows] = colours_of(least);
+            QVERIFY2(found, qPrintable(QString::number(least)));  // 0.75 is in the middle of both
+            QCOMPARE(lows, (std::array{0.5, 0.5}));
+        }
+        Figure beyond = figure_of(FigureKind::heat_map);  // a value that lies outside is in sight all the same
+        beyond.y.min = 0;
+        QCOMPARE(heat_map_ranges(beyond.heat_map, beyond.y).colours.low, -4.0);
     }
     void figures_without_data_say_so() {
         for (const FigureKind kind : {FigureKind::lines, FigureKind::bars, FigureKind::densities, FigureKind::scatter, FigureKind::box}) {

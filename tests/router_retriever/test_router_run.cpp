@@ -204,6 +204,10 @@ class TestRouterRun : public QObject {
             QVERIFY2(fs::exists(file), figure);
             Figure::from_json(read_json(file), figure).validate();
         }
+        for (const char* figure : {"router_best_gate", "router_routed_gate"}) {  // one colour is one share in both
+            const Figure map = Figure::from_json(read_json(run_->folder() / "figures" / (std::string(figure) + ".json")), figure);
+            QVERIFY2(map.y.min == 0.0 && map.y.max == 1.0, figure);
+        }
     }
 
     void a_router_folder_is_a_model_for_evaluate_and_embed() {

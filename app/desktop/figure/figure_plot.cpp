@@ -178,7 +178,7 @@ void FigurePlot::add(Marks* marks) { m_marks.append(marks); }
 void FigurePlot::addMarks() {
     setCurrentLayer(QStringLiteral("main"));
     const int count = static_cast<int>(m_figure.series.size());
-    if (m_figure.kind == FigureKind::heat_map) add(new HeatMapMarks(xAxis, yAxis, m_figure.heat_map, m_style));
+    if (m_figure.kind == FigureKind::heat_map) add(new HeatMapMarks(xAxis, yAxis, m_figure, m_style));
     // Areas first, so that no band lies on another series' line.
     for (int s = 0; s < count; ++s) {
         const Series& one = m_figure.series[static_cast<std::size_t>(s)];

@@ -27,8 +27,8 @@ QColor divergingOn(const ThemeColours& theme, double t) {
 
 }  // namespace
 
-HeatColours::HeatColours(const HeatMap& map, const ThemeColours& theme)
-    : m_theme(theme), m_diverging(map.centre.has_value()), m_ranges(heat_map_ranges(map)) {}
+HeatColours::HeatColours(const HeatMap& map, const ThemeColours& theme, const Axis& values)
+    : m_theme(theme), m_diverging(map.centre.has_value()), m_ranges(heat_map_ranges(map, values)) {}
 
 QColor HeatColours::of(double value) const {
     const auto [low, high] = m_ranges.colours;
@@ -36,8 +36,8 @@ QColor HeatColours::of(double value) const {
     return m_diverging ? divergingOn(m_theme, 2 * t - 1) : ThemeColours::sequential(t);
 }
 
-HeatMapMarks::HeatMapMarks(QCPAxis* x, QCPAxis* y, const HeatMap& map, const PlotStyle& style)
-    : Marks(x, y, 0), m_map(map), m_style(style), m_colours(map, style.colours) {}
+HeatMapMarks::HeatMapMarks(QCPAxis* x, QCPAxis* y, const Figure& figure, const PlotStyle& style)
+    : Marks(x, y, 0), m_map(figure.heat_map), m_style(style), m_colours(figure.heat_map, style.colours, figure.y) {}
 
 QVector<QPointF> HeatMapMarks::points() const {
     QVector<QPointF> all;

@@ -7,7 +7,7 @@ namespace faceter::desktop {
 /// Values to colours: diverging round the centre (white; in a dark theme the surface, no lamp), or sequential.
 class HeatColours {
   public:
-    HeatColours(const HeatMap& map, const ThemeColours& theme);
+    HeatColours(const HeatMap& map, const ThemeColours& theme, const Axis& values = {});
     QColor of(double value) const;
     double low() const { return m_ranges.colours.low; }
     double high() const { return m_ranges.colours.high; }
@@ -22,7 +22,7 @@ class HeatColours {
 /// Cells with their values where they fit, and the colour bar beside them. Row r lies at y = r, the first on top.
 class HeatMapMarks : public Marks {
   public:
-    HeatMapMarks(QCPAxis* x, QCPAxis* y, const HeatMap& map, const PlotStyle& style);
+    HeatMapMarks(QCPAxis* x, QCPAxis* y, const Figure& figure, const PlotStyle& style);
     QVector<QPointF> points() const override;  ///< (column, value), row by row
     /// Room that the colour bar with its numbers and label needs right of the cells.
     int barRoom() const;

@@ -290,7 +290,10 @@ bool MainWindow::openPath(const QString& path) {
     }
     if (!info.isDir()) {
         if (m_tools->openData(info.absoluteFilePath())) return true;
-        m_complaint->setMessage(tr("%1: no such project folder, run folder, experiment file (*.yaml) or table of texts").arg(path));
+        const QString said = info.exists() ? tr("%1: this file is none that can be opened: neither an experiment (*.yaml), nor a table of "
+                                                "texts (*.csv, *.tsv, *.jsonl, *.parquet), nor a bundle of runs (*.tar.gz).")
+                                           : tr("%1: no such file or folder");
+        m_complaint->setMessage(said.arg(path));
         return false;
     }
     if (folder.exists(QStringLiteral("run.json"))) {
@@ -443,8 +446,12 @@ void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
 }
 
 void MainWindow::dropEvent(QDropEvent* event) {
-    for (const QUrl& url : event->mimeData()->urls())
-        if (url.isLocalFile()) openPath(url.toLocalFile());
+    for (const QUrl& url : event->mimeData()->urls()) {
+        if (url.isLocalFile())
+            openPath(url.toLocalFile());
+        else
+            m_complaint->setMessage(tr("%1: only files and folders of this machine can be opened.").arg(url.toDisplayString()));
+    }
 }
 
 void MainWindow::showShortcuts() {

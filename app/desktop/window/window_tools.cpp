@@ -153,18 +153,27 @@ void WindowTools::chooseMteb() {
     dialog->open();
 }
 
-void WindowTools::importMteb(const QString& folder) {
-    if (!m_workspace.session())
-        return m_workspace.complain(tr("%1 holds results of mteb; open the project that they shall go into first.").arg(folder));
-    ProgramJob* job =
-        m_jobs.start({tr("Import of %1").arg(QDir(folder).dirName()),
-                      {QStringLiteral("import"), QStringLiteral("mteb"), folder, QStringLiteral("--project"), projectPath()}});
+void WindowTools::addRuns(const QString& title, QStringList command, const QString& without) {
+    if (!m_workspace.session()) return m_workspace.complain(without);
+    command << QStringLiteral("--project") << projectPath();
+    ProgramJob* job = m_jobs.start({title, command});
     m_imports[job] = projectPath();
+}
+
+void WindowTools::importMteb(const QString& folder) {
+    addRuns(tr("Import of %1").arg(QDir(folder).dirName()), {QStringLiteral("import"), QStringLiteral("mteb"), folder},
+            tr("%1 holds results of mteb; open the project that they shall go into first.").arg(folder));
+}
+
+void WindowTools::openBundle(const QString& file) {
+    addRuns(tr("Runs of %1").arg(QFileInfo(file).fileName()), {QStringLiteral("open"), file},
+            tr("%1 is a bundle of runs; open the project that they shall go into first.").arg(file));
 }
 
 bool WindowTools::openData(const QString& path) {
     const QFileInfo info(path);
     if (info.isFile() && isTable(path)) return newFromData(path), true;
+    if (info.isFile() && path.endsWith(QStringLiteral(".tar.gz"), Qt::CaseInsensitive)) return openBundle(path), true;
     if (!info.isDir()) return false;
     if (holdsMtebResults(path)) return importMteb(path), true;
     if (holdsData(path)) return newFromData(path), true;

@@ -1,4 +1,5 @@
 #pragma once
+#include <QHash>
 #include <QObject>
 #include <QPointer>
 #include <QStringList>
@@ -36,7 +37,7 @@ class WindowTools : public QObject {
     void addToHelp(QMenu* menu);
 
     /// Opens what is neither a project, a run nor an experiment: a table or a data folder for a new experiment, a folder with results of
-    /// mteb. False where it is none of these.
+    /// mteb, a bundle of runs. False where it is none of these.
     bool openData(const QString& path);
 
     /// The form of a new experiment; `source` is empty, a table or a data folder.
@@ -44,6 +45,9 @@ class WindowTools : public QObject {
 
   private:
     void importMteb(const QString& folder);
+    void openBundle(const QString& file);
+    /// A command of `faceter` that adds runs to the open project; `without` says what to do where none is open.
+    void addRuns(const QString& title, QStringList command, const QString& without);
     void chooseMteb();
     void report();
     void exportModel();

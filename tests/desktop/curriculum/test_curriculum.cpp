@@ -425,6 +425,28 @@ class TestCurriculum : public QObject {
         QVERIFY(std::abs(sum - 1) < 1e-9);
     }
 
+    void a_figure_of_nothing_takes_no_room() {
+        TemporaryDirectory folder;
+        make_project(folder.path());
+        const Project project(folder.path(), false);
+        const RunDirectory run(project.runs_folder() / project.run_ids().front());
+        Figure energy = line("data_cube_energy", "Simulated annealing"), tour = line("data_cube_tour", "The tour against random orders");
+        energy.series.clear();
+        for (Series& series : tour.series) series.x.clear(), series.y.clear();
+        run.write_figure(energy.name, energy.to_json());
+        run.write_figure(tour.name, tour.to_json());
+        Workspace workspace;
+        QVERIFY(open_and_wait(workspace, folder.path()));
+        CurriculumPage page(workspace);
+        page.show();
+        QTRY_VERIFY_WITH_TIMEOUT(page.isReady() && page.findChild<FigureView*>(QStringLiteral("curriculum:similarity"))->isVisible(),
+                                 patience_ms);
+        for (const char* name : {"curriculum:energy", "curriculum:tour"}) {
+            const auto* figure = page.findChild<FigureView*>(QLatin1String(name));
+            QVERIFY2(!figure->isVisible() && !figure->parentWidget()->isVisible(), name);
+        }
+    }
+
     void a_document_that_cannot_be_read_costs_itself_only() {
         TemporaryDirectory folder;
         make_project(folder.path());

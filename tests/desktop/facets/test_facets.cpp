@@ -9,6 +9,7 @@
 #include "desktop/facets/facets_project.h"
 #include "desktop/support/save_dialog.h"
 #include "figure/figure_view.h"
+#include "figure/heat_map_range.h"
 #include "pages/facets/density_card.h"
 #include "pages/facets/facets_page.h"
 #include "pages/facets/pairs_view.h"
@@ -166,6 +167,27 @@ class TestFacets : public QObject {
         QCOMPARE(alone.baseline, std::string("start"));
         QVERIFY(alone.compared.empty());
     }
+    void what_nobody_chose_follows_the_runs_that_are_shown() {
+        open();
+        m_workspace->showOnly({m_workspace->groups().back().key});
+        QTRY_VERIFY(m_page->isReady() && m_page->picture().groups.size() == 1);
+        QCOMPARE(m_page->picture().groups[0].name, std::string("Mix"));
+        for (const RunGroupRef& group : m_workspace->groups()) m_workspace->setShown(group.key, true);
+        QTRY_VERIFY(m_page->isReady() && m_page->picture().comparisons.size() == 1);
+        QCOMPARE(m_page->picture().comparisons[0].second, std::string("EM"));  // as at the first look
+        QCOMPARE(m_page->picture().comparisons[0].first, std::string("Mix"));
+    }
+    void what_somebody_chose_is_there_again_with_its_runs() {
+        open();
+        pick("facetsTexts", QStringLiteral("debian"));
+        pick("facetsBaseline", QStringLiteral("Mix"));
+        for (const RunGroupRef& group : m_workspace->groups()) m_workspace->setShown(group.key, false);
+        QTRY_VERIFY(m_page->isReady() && m_page->picture().groups.empty());
+        for (const RunGroupRef& group : m_workspace->groups()) m_workspace->setShown(group.key, true);
+        QTRY_VERIFY(m_page->isReady() && m_page->picture().comparisons.size() == 1);
+        QVERIFY2(box("facetsTexts")->currentText().startsWith(QStringLiteral("debian")), qPrintable(box("facetsTexts")->currentText()));
+        QCOMPARE(m_page->picture().comparisons[0].second, std::string("Mix"));
+    }
     void the_second_variant_is_compared_with_the_first_seeds_averaged() {
         open();
         const SimilarityComparison core = expected("Mix", "EM");
@@ -260,6 +282,22 @@ class TestFacets : public QObject {
         const auto views = m_page->findChildren<FigureView*>(QStringLiteral("facetsMatrix"));
         QCOMPARE(views.size(), 2);
         for (const FigureView* view : views) QVERIFY(view->hasValues() && view->figure().kind == FigureKind::heat_map && view->isVisible());
+    }
+    void one_colour_is_one_similarity_in_all_matrices() {
+        open();
+        pick("facetsView", QStringLiteral("Matrix"));
+        const auto views = m_page->findChildren<FigureView*>(QStringLiteral("facetsMatrix"));
+        QCOMPARE(views.size(), 2);
+        std::vector<Range> own, shown;
+        for (const FigureView* view : views) {
+            own.push_back(heat_map_ranges(view->figure().heat_map).colours);
+            shown.push_back(heat_map_ranges(view->figure().heat_map, view->figure().y).colours);
+        }
+        QVERIFY(own[0].low != own[1].low);  // else this test shows nothing
+        QCOMPARE(shown[0].low, std::min(own[0].low, own[1].low));
+        QCOMPARE(shown[1].low, shown[0].low);
+        QCOMPARE(shown[0].high, 1.0);
+        QCOMPARE(shown[1].high, 1.0);
     }
     void a_text_is_marked_under_every_task_and_shown_with_its_similarities() {
         open();

@@ -213,6 +213,23 @@ class TestQueuePage : public QObject {
         QVERIFY(on.until([&] { return !launches->isVisible(); }));
     }
 
+    void of_many_that_could_go_on_the_newest_stand_here_and_all_are_counted() {
+        TemporaryDirectory project;
+        const Experiment experiment = parse_sample();
+        for (int i = 0; i < 53; ++i)
+            write_attempt(RunDirectory::create(project.path(), experiment, experiment.runs()[1], false), 1, 2, "failed");
+        Workspace workspace;
+        QVERIFY(open_and_wait(workspace, project.path()));
+        QTRY_COMPARE(workspace.runs()->runs.size(), std::size_t{53});
+        QueuePage page(workspace);
+        page.resize(1000, 600);
+        page.show();
+        QTRY_COMPARE(page.findChild<QueueModel*>()->rowCount(), 50);
+        QCOMPARE(page.findChild<QLabel*>(QStringLiteral("queueSummary"))->text(),
+                 QStringLiteral("0 running · 0 waiting · 0 elsewhere · 53 that could go on, "
+                                "of which the newest 50 stand here: page Runs has all"));
+    }
+
     void a_project_without_runs_says_what_would_be_here() {
         Opened on;
         QVERIFY(on.opened);

@@ -1,6 +1,8 @@
 #include "pages/runs/runs_model.h"
 
 #include <QAbstractItemModelTester>
+#include <QHeaderView>
+#include <QImage>
 #include <QItemSelectionModel>
 #include <QScrollBar>
 #include <QSignalSpy>
@@ -205,6 +207,58 @@ class TestRunsModel : public QObject {
             least = std::min(least, view.columnWidth(0));
         }
         QCOMPARE(least, 132);
+    }
+
+    void settings_give_way_before_names() {
+        const RunsDataPtr data = made_up_runs(200);
+        LayoutOptions options = plain_options(*data);
+        options.columns = data->defaultColumns();
+        options.group = {GroupBy::Kind::seeds, {}};
+        RunsModel model;
+        show(model, data, options);
+        RunsView view(model);
+        view.resize(1400, 400);
+        view.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&view));
+        view.fitWidths();
+        const auto key = std::find(options.columns.begin(), options.columns.end(), RunColumn{RunColumn::Kind::key_settings, {}});
+        const int settings = static_cast<int>(key - options.columns.begin()), name = view.columnWidth(0);
+        const int wide = view.columnWidth(settings), head = view.horizontalHeader()->fontMetrics().horizontalAdvance(key->title()) + 20;
+        QVERIFY2(wide > std::max(72, head), qPrintable(QString::number(wide)));  // else this test shows nothing
+        bool settingsGaveWay = false;
+        for (int width = 1200; width >= 500; width -= 10) {
+            view.resize(width, 400);
+            QTRY_COMPARE(view.width(), width);
+            settingsGaveWay |= view.columnWidth(settings) < wide && view.columnWidth(0) == name;
+            if (view.columnWidth(0) < name)
+                QVERIFY2(view.columnWidth(settings) <= std::max(72, head), qPrintable(QString::number(view.columnWidth(settings))));
+        }
+        QVERIFY(settingsGaveWay);
+        QVERIFY(view.columnWidth(0) < name);
+    }
+
+    void a_narrow_column_of_settings_shows_their_values() {
+        const RunColumn column{RunColumn::Kind::key_settings, {}};
+        const auto picture = [&](const std::string& setting, const std::string& value) {
+            auto settings = std::make_shared<KeySettings>();
+            const RunsDataPtr whole = made_up_runs(1);
+            settings->values[whole->run(0).info.id] = {{setting, value}};
+            const auto data = std::make_shared<const RunsData>(whole->snapshot(), whole->scores(), settings, whole->places());
+            LayoutOptions options = plain_options(*data);
+            options.columns = {{RunColumn::Kind::name, {}}, column, {RunColumn::Kind::state, {}}};
+            RunsModel model;
+            show(model, data, options);
+            RunsView view(model);
+            view.resize(600, 120);
+            view.show();
+            if (!QTest::qWaitForWindowExposed(&view)) return QImage();
+            view.setWidths({{column.id(), 90}});
+            return view.viewport()->grab(view.visualRect(model.index(0, 1))).toImage();
+        };
+        const QImage whole = picture("training.learning_rate", "1e-05");
+        QVERIFY(!whole.isNull());
+        QCOMPARE(whole, picture("training.lr", "1e-05"));
+        QVERIFY(whole != picture("training.learning_rate", "5e-05"));
     }
 };
 FACETER_TEST(TestRunsModel)

@@ -9,6 +9,7 @@
 #include <QLineEdit>
 #include <QListWidget>
 #include <QMimeData>
+#include <QProcess>
 #include <QProgressBar>
 #include <QSettings>
 #include <QTableView>
@@ -16,6 +17,7 @@
 #include "desktop/tools/tools_project.h"
 #include "dialogs/evaluate_dialog.h"
 #include "pages/page.h"
+#include "support/checkout.h"
 #include "support/test.h"
 #include "widgets/labels.h"
 
@@ -214,6 +216,37 @@ class TestWindowTools : public QObject {
         drop(on.window.get(), on.folder.path() / "results");
         QTRY_COMPARE(on.workspace.runs()->runs.size(), std::size_t(6));
         QTRY_VERIFY(!on.find<QWidget>("jobLine"));
+    }
+
+    void a_bundle_that_is_dropped_becomes_runs() {
+        ToolsWindow on;
+        const fs::path theirs = on.folder.path() / "their project", bundle = on.folder.path() / "their bündle.tar.gz";
+        make_directories(theirs / "runs");
+        make_sample_project(theirs, 2);
+        QProcess faceter;
+        faceter.start(QStringLiteral(FACETER_BINARY_DIR "/bin/faceter"),
+                      {QStringLiteral("bundle"), QStringLiteral("--project"), QString::fromStdString(theirs.string()),
+                       QStringLiteral("--output"), QString::fromStdString(bundle.string())});
+        QVERIFY(faceter.waitForFinished());
+        QVERIFY2(fs::exists(bundle), faceter.readAllStandardError().constData());
+        drop(on.window.get(), bundle);
+        QTRY_COMPARE(on.workspace.runs()->runs.size(), std::size_t(7));
+        QTRY_VERIFY(!on.find<QWidget>("jobLine"));
+    }
+
+    void a_file_that_cannot_be_opened_is_refused_in_words() {
+        ToolsWindow on;
+        const fs::path picture = on.folder.path() / "picture.png";
+        write_file_atomic(picture, "no table");
+        drop(on.window.get(), picture);
+        const auto* bar = on.find<ErrorBar>("errorBar");
+        QVERIFY2(bar->message().contains(QStringLiteral("picture.png: this file is none that can be opened")), qPrintable(bar->message()));
+        QMimeData elsewhere;
+        elsewhere.setUrls({QUrl(QStringLiteral("https://example.org/e.yaml"))});
+        QDropEvent event(QPointF(400, 300), Qt::CopyAction, &elsewhere, Qt::LeftButton, Qt::NoModifier);
+        QApplication::sendEvent(on.window.get(), &event);
+        QVERIFY2(bar->message().startsWith(QStringLiteral("https://example.org/e.yaml: only files")), qPrintable(bar->message()));
+        QCOMPARE(on.workspace.runs()->runs.size(), std::size_t(5));
     }
 
     void results_of_mteb_that_cannot_be_read_stay_with_the_reason() {

@@ -31,6 +31,12 @@ const PageRegistration registration{{QStringLiteral("curriculum"), QStringLitera
 
 constexpr int figure_height = 300, widest_column = 220;
 
+/// Of three tasks there is one tour: no annealing and no random orders to compare it with.
+bool isEmpty(const Figure& figure) {
+    if (figure.kind == FigureKind::heat_map) return figure.heat_map.values.empty();
+    return std::all_of(figure.series.begin(), figure.series.end(), [](const Series& series) { return series.y.empty(); });
+}
+
 }  // namespace
 
 CurriculumPage::CurriculumPage(Workspace& workspace)
@@ -227,7 +233,7 @@ void CurriculumPage::showBatches() {
 
 void CurriculumPage::showReport(const CurriculumRun* run) {
     for (const Card& card : m_cards) {
-        const bool any = run && run->figures.contains(card.name);
+        const bool any = run && run->figures.contains(card.name) && !isEmpty(run->figures.at(card.name));
         card.frame->setVisible(any);
         if (any) card.figure->setFigure(run->figures.at(card.name));
     }

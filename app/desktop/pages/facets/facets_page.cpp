@@ -98,7 +98,7 @@ FacetsPage::FacetsPage(Workspace& workspace)
     connect(&workspace, &Workspace::shownChanged, m_query, &StoreQueryBase::ask);
     connect(&workspace, &Workspace::projectChanged, this, &FacetsPage::clear);
     connect(&workspace, &Workspace::baselineChanged, this, [this] {
-        FacetsChoice choice = m_choice;
+        FacetsChoice choice = m_wanted;
         choice.baseline = this->workspace().baseline().toStdString();
         if (choice.baseline != m_choice.baseline && m_data->find(choice.baseline)) choose(choice);
     });
@@ -122,19 +122,19 @@ QWidget* FacetsPage::makeHead() {
     layout->addSpacing(8);
     layout->addWidget(m_bar);
     connect(m_bar, &FacetsBar::baselineChosen, this, [this](const std::string& key) {
-        FacetsChoice choice = m_choice;
-        std::replace(choice.compared.begin(), choice.compared.end(), key, choice.baseline);  // they change places
+        FacetsChoice choice = m_wanted;
+        std::replace(choice.compared.begin(), choice.compared.end(), key, m_choice.baseline);  // they change places
         choice.baseline = key;
         choose(choice);
         workspace().setBaseline(qs(key));
     });
     connect(m_bar, &FacetsBar::comparedChosen, this, [this](const std::vector<std::string>& keys) {
-        FacetsChoice choice = m_choice;
+        FacetsChoice choice = m_wanted;
         choice.compared = keys;
         choose(choice);
     });
     connect(m_bar, &FacetsBar::textsChosen, this, [this](const std::string& key) {
-        FacetsChoice choice = m_choice;
+        FacetsChoice choice = m_wanted;
         choice.texts = key;
         choose(choice);
     });
@@ -160,13 +160,14 @@ void FacetsPage::take(FacetsDataPtr data) {
     QStringList problems;
     for (const std::string& problem : m_data->problems) problems << qs(problem);
     m_error->setMessage(problems.join(QLatin1Char('\n')));
-    FacetsChoice choice = m_choice;
-    if (choice.baseline.empty()) choice.baseline = workspace().baseline().toStdString();
-    m_choice = complete(*m_data, choice);
-    draw();
+    choose(m_wanted);
 }
 
-void FacetsPage::choose(const FacetsChoice& choice) {
+/// What a person chose is found again when its runs are; what nobody chose is not kept as if somebody had.
+void FacetsPage::choose(const FacetsChoice& wanted) {
+    m_wanted = wanted;
+    FacetsChoice choice = wanted;
+    if (choice.baseline.empty()) choice.baseline = workspace().baseline().toStdString();
     m_choice = complete(*m_data, choice);
     draw();
 }
@@ -290,10 +291,10 @@ void FacetsPage::exportAllFigures(const QString& suffix) {
 
 QJsonObject FacetsPage::state() const {
     QJsonArray compared;
-    for (const std::string& key : m_choice.compared) compared.append(qs(key));
-    return {{QStringLiteral("baseline"), qs(m_choice.baseline)},
+    for (const std::string& key : m_wanted.compared) compared.append(qs(key));
+    return {{QStringLiteral("baseline"), qs(m_wanted.baseline)},
             {QStringLiteral("compared"), compared},
-            {QStringLiteral("texts"), qs(m_choice.texts)},
+            {QStringLiteral("texts"), qs(m_wanted.texts)},
             {QStringLiteral("test"), static_cast<int>(m_bar->test())},
             {QStringLiteral("view"), static_cast<int>(m_bar->view())}};
 }
@@ -306,7 +307,7 @@ void FacetsPage::restore(const QJsonObject& state) {
     m_bar->setTest(static_cast<SimilarityTestKind>(std::clamp(state.value(QStringLiteral("test")).toInt(), 0, 2)));
     m_bar->setView(static_cast<FacetsBar::View>(std::clamp(state.value(QStringLiteral("view")).toInt(), 0, 2)));
     if (m_data->groups.empty())
-        m_choice = choice;  // until the data comes
+        m_wanted = choice;  // until the data comes
     else
         choose(choice);
 }

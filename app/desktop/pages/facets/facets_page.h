@@ -37,7 +37,7 @@ class FacetsPage : public Page {
     void showTest();
     void showView();
     void showEmpty();
-    void choose(const FacetsChoice& choice);
+    void choose(const FacetsChoice& wanted);
     void fillExportMenu();
     std::vector<std::pair<FigureView*, QString>> figuresInFront() const;
     void exportAllFigures(const QString& suffix);
@@ -55,7 +55,8 @@ class FacetsPage : public Page {
     TestPart* m_part;
     FacetsDataPtr m_data;
     std::shared_ptr<const FacetsPicture> m_picture;
-    FacetsChoice m_choice;
+    FacetsChoice m_wanted;                            // by a person; what it leaves open is chosen anew with the runs
+    FacetsChoice m_choice;                            // that is shown
     bool m_matrixIsOld = true, m_textsAreOld = true;  // filled when they come to the front
     int m_asked = 0, m_done = 0;                      // drawings
 };

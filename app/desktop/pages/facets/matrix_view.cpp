@@ -3,14 +3,32 @@
 #include <QFrame>
 #include <QGridLayout>
 #include <QVBoxLayout>
+#include <algorithm>
+#include <cmath>
 
 #include "figure/figure_view.h"
 #include "widgets/scroll.h"
 
 namespace faceter::desktop {
 namespace {
+
 constexpr int narrowest = 360, mapHeight = 320;
+
+/// One colour is one similarity in all of them: they stand there to be compared.
+std::vector<Figure> matricesOf(const std::vector<SimilarityGroup>& groups) {
+    std::vector<Figure> figures;
+    double least = 1, most = 1;  // a task's similarity with itself
+    for (const SimilarityGroup& group : groups) {
+        figures.push_back(similarity_matrix(group));
+        for (const double value : figures.back().heat_map.values)
+            if (std::isfinite(value)) least = std::min(least, value), most = std::max(most, value);
+    }
+    for (Figure& figure : figures)
+        if (least < most) figure.y.min = least, figure.y.max = most;
+    return figures;
 }
+
+}  // namespace
 
 MatrixView::MatrixView(QWidget* parent) : QScrollArea(parent), m_grid(nullptr) {
     setUpScroll(*this);
@@ -26,12 +44,12 @@ void MatrixView::setPicture(const FacetsPicture& picture) {
     for (QWidget* card : m_cards) delete card;
     m_cards.clear();
     m_views.clear();
-    for (const SimilarityGroup& group : picture.groups) {
+    for (const Figure& figure : matricesOf(picture.groups)) {
         auto* card = new QFrame;
         card->setProperty("card", true);
         auto* layout = new QVBoxLayout(card);
         layout->setContentsMargins(2, 2, 2, 2);
-        auto* view = new FigureView(similarity_matrix(group));
+        auto* view = new FigureView(figure);
         view->setObjectName(QStringLiteral("facetsMatrix"));
         view->setMinimumHeight(mapHeight);
         layout->addWidget(view);

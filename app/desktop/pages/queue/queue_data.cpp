@@ -71,7 +71,10 @@ QueueDataPtr loadQueue(Store& store, const std::filesystem::path& project, std::
     }
     std::size_t resumable = 0;
     for (auto run = runs.rbegin(); run != runs.rend(); ++run) {  // the newest first
-        if (isResumable(run->state) && ++resumable > most_resumable) continue;
+        if (isResumable(run->state) && ++resumable > most_resumable) {
+            ++data->num_left_out;
+            continue;
+        }
         if (auto row = rowOf(store, project, std::move(*run), places)) data->rows.push_back(std::move(*row));
     }
     std::stable_sort(data->rows.begin(), data->rows.end(), comesBefore);

@@ -26,6 +26,7 @@ struct QueueRow {
 struct QueueData {
     std::vector<QueueRow> rows;  ///< running, waiting in their order, elsewhere, then what could go on, the newest first
     int num_queues = 0, num_paused = 0;
+    int num_left_out = 0;  ///< could go on as well, and are older than those in `rows`
     int count(QueueRow::Kind kind) const;
 };
 using QueueDataPtr = std::shared_ptr<const QueueData>;

@@ -20,6 +20,17 @@ const PageRegistration registration{
 
 constexpr int look_ms = 2000, clock_ms = 1000, widest_column = 300;
 
+QString summaryOf(const QueueData& data) {
+    const int resumable = data.count(QueueRow::Kind::resumable);
+    const QString counts = QueuePage::tr("%1 running · %2 waiting · %3 elsewhere · %4 that could go on")
+                               .arg(data.count(QueueRow::Kind::running))
+                               .arg(data.count(QueueRow::Kind::waiting))
+                               .arg(data.count(QueueRow::Kind::elsewhere))
+                               .arg(resumable + data.num_left_out);
+    if (data.num_left_out == 0) return counts;
+    return counts + QueuePage::tr(", of which the newest %1 stand here: page Runs has all").arg(resumable);
+}
+
 bool waits(const QueueRow& row) { return row.kind == QueueRow::Kind::waiting && row.place > 0; }
 
 }  // namespace
@@ -183,11 +194,7 @@ void QueuePage::take(const QueueDataPtr& data) {
     }
     if (first) m_table->fitColumns(widest_column, true);
     m_table->viewport()->update();
-    m_summary->setText(tr("%1 running · %2 waiting · %3 elsewhere · %4 that could go on")
-                           .arg(data->count(QueueRow::Kind::running))
-                           .arg(data->count(QueueRow::Kind::waiting))
-                           .arg(data->count(QueueRow::Kind::elsewhere))
-                           .arg(data->count(QueueRow::Kind::resumable)));
+    m_summary->setText(summaryOf(*data));
     m_pause->setVisible(data->num_queues > 0);
     m_pause->setText(data->num_queues > 0 && data->num_paused == data->num_queues ? tr("Continue") : tr("Pause"));
     m_stack->setCurrentWidget(data->rows.empty() ? static_cast<QWidget*>(m_empty) : m_table);

@@ -39,6 +39,20 @@ QColor stateColour(RunPhase phase) {
     return colours.secondary;
 }
 
+/// "learning_rate 1e-05 · method mote" to "lr 1e-05 · m mote": what differs is the values, and a column has seldom room for the whole keys.
+QString withShortSettings(const QString& text) {
+    const QString between = QStringLiteral(" · ");
+    QStringList parts = text.split(between);
+    for (QString& part : parts) {
+        const qsizetype space = part.indexOf(QLatin1Char(' '));
+        if (space < 0) continue;
+        QString letters;
+        for (const QString& word : part.left(space).split(QLatin1Char('_'), Qt::SkipEmptyParts)) letters += word.front();
+        part = letters + part.mid(space);
+    }
+    return parts.join(between);
+}
+
 QString resumeText() { return RunsDelegate::tr("Resume"); }
 
 /// Draws one cell, from its left (or right) end inwards.
@@ -113,6 +127,12 @@ class CellPainter {
         draw(m_rect, text, m_colour, Qt::AlignRight);
     }
 
+    void settings() {
+        const QString whole = m_index.data().toString();
+        const bool fits = QFontMetrics(m_font).horizontalAdvance(whole) <= m_rect.width();
+        draw(m_rect, fits ? whole : withShortSettings(whole), m_colour, Qt::AlignLeft);
+    }
+
     void text(Qt::TextElideMode mode) { draw(m_rect, m_index.data().toString(), m_colour, Qt::AlignLeft, mode); }
 
   private:
@@ -185,6 +205,9 @@ void RunsDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, 
             break;
         case Kind::time:
             content.time(resumeRect(option, index));
+            break;
+        case Kind::key_settings:
+            content.settings();
             break;
         case Kind::experiment:
         case Kind::variant:

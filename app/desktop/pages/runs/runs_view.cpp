@@ -26,13 +26,13 @@ constexpr int sort_room = 12;                      // for the arrow at the colum
 constexpr int least_name = 180, tight_name = 132;  // a sweep's points differ at their names' ends
 constexpr int most_width = 300, most_name_width = 220, most_settings_width = 150;
 
-/// How narrow a column may get for the others' sake, its head whole; numbers and states are never cut.
-int leastWidth(RunColumn::Kind kind, int wanted, int head, int content, int name) {
+/// How narrow a column may get for the others' sake, its head whole; numbers and states are never cut. `time`: of its first words.
+int leastWidth(RunColumn::Kind kind, int wanted, int head, int content, int name, int time) {
     switch (kind) {
         case RunColumn::Kind::name:
             return std::min(wanted, name);
         case RunColumn::Kind::time:
-            return std::min(wanted, std::max(100, head));
+            return std::min(wanted, std::max({100, head, time}));
         case RunColumn::Kind::key_settings:
         case RunColumn::Kind::point:
         case RunColumn::Kind::tags:
@@ -175,14 +175,27 @@ void RunsView::widen() {
     if (m_wanted != before) shareWidth();
 }
 
-/// How much narrower each column may get than it is wanted; none of those whose width somebody chose.
+/// How much narrower each column may get than it is wanted; none of those whose width somebody chose. How long a run took is whole until
+/// names have given way; when and where it was is not.
 std::vector<int> RunsView::slackOf(int leastName) const {
+    const auto firstWords = [this](int column) {
+        const QFontMetrics body(font());
+        int wide = 0;
+        for (int row = 0; row < std::min(m_model.rowCount(), measured_lines); ++row) {
+            const QModelIndex index = m_model.index(row, column);
+            const QString whole = index.data().toString(), first = whole.section(QStringLiteral(" · "), 0, 0);
+            wide = std::max(wide, RunsDelegate::wantedWidth(index, body) - body.horizontalAdvance(whole) + body.horizontalAdvance(first));
+        }
+        return wide;
+    };
     std::vector<int> slack;
     for (int column = 0; column < m_model.columnCount(); ++column) {
         const RunColumn& what = m_model.columns()[static_cast<std::size_t>(column)];
         const int wanted = m_wanted[static_cast<std::size_t>(column)];
         const int head = headWidth(column) + (what == m_sort.column ? sort_room : 0);
-        slack.push_back(m_widths.contains(what.id()) ? 0 : wanted - leastWidth(what.kind, wanted, head, contentWidth(column), leastName));
+        const int time = what.kind == RunColumn::Kind::time && leastName > tight_name ? firstWords(column) : 0;
+        const int least = leastWidth(what.kind, wanted, head, contentWidth(column), leastName, time);
+        slack.push_back(m_widths.contains(what.id()) ? 0 : wanted - least);
     }
     return slack;
 }
@@ -191,14 +204,18 @@ void RunsView::shareWidth() {
     std::vector<int> widths;
     for (std::size_t i = 0; i < m_wanted.size(); ++i) widths.push_back(m_widths.value(m_model.columns()[i].id(), m_wanted[i]));
     const int excess = std::accumulate(widths.begin(), widths.end(), 0) - viewport()->width();
-    std::vector<int> slack(widths.size(), 0);
-    for (const int leastName : {least_name, tight_name})  // names give way once more before the last column goes out of sight
-        if (excess > std::accumulate(slack.begin(), slack.end(), 0)) slack = slackOf(leastName);
-    const int yielding = std::accumulate(slack.begin(), slack.end(), 0);
-    const double share = excess > 0 && yielding > 0 ? std::min(1.0, static_cast<double>(excess) / yielding) : 0;
+    std::vector<int> given(widths.size(), 0);
+    // Settings and moments give way before names, which say what a line is, and names once more before the last column goes out of sight.
+    for (const int leastName : {most_name_width, least_name, tight_name}) {
+        const std::vector<int> slack = slackOf(leastName);
+        const int missing = excess - std::accumulate(given.begin(), given.end(), 0);
+        const int yielding = std::accumulate(slack.begin(), slack.end(), -std::accumulate(given.begin(), given.end(), 0));
+        if (missing <= 0 || yielding <= 0) continue;
+        const double share = std::min(1.0, static_cast<double>(missing) / yielding);
+        for (std::size_t i = 0; i < given.size(); ++i) given[i] += static_cast<int>(std::ceil((slack[i] - given[i]) * share));
+    }
     m_fitting = true;
-    for (std::size_t i = 0; i < widths.size(); ++i)
-        setColumnWidth(static_cast<int>(i), std::max(32, widths[i] - static_cast<int>(std::ceil(slack[i] * share))));
+    for (std::size_t i = 0; i < widths.size(); ++i) setColumnWidth(static_cast<int>(i), std::max(32, widths[i] - given[i]));
     m_fitting = false;
 }
 
