@@ -383,7 +383,7 @@ class TestEncoderConfig : public QObject {
         json["position_biased_input"] = false;
         read(json);  // without the member it is read
         json[member.toStdString()] = parse_json(value.toStdString(), "value");
-        EXPECT_ERROR(read(json), "config.json", member.toUtf8().constData(), "is not supported");
+        EXPECT_ERROR(read(json), std::string("config.json"), member.toStdString(), std::string("is not supported"));
     }
 
     void rotary_positions_that_name_no_kind_of_block_are_refused_where_there_are_two() {

@@ -157,11 +157,12 @@ class TestYamlEdit : public QObject {
         for (const fs::path& file : shipped_experiments()) {
             const std::string text = read_file(file);
             const auto comments = comments_of(text);
+            const YamlNode tree = parse_yaml(text, "f");
             std::vector<YamlPath> paths;
-            collect(parse_yaml(text, "f"), {}, paths);
+            collect(tree, {}, paths);
             QVERIFY(paths.size() > 20);
             for (const YamlPath& path : paths) {
-                if (const YamlNode* node = yaml_at(parse_yaml(text, "f"), path);
+                if (const YamlNode* node = yaml_at(tree, path);
                     node->kind == YamlNode::Kind::scalar || node->kind == YamlNode::Kind::null) {
                     const std::string changed = set(text, path, "\"changed: #1\"");
                     QVERIFY2(comments_of(changed).size() >= comments.size(), yaml_path_text(path).c_str());
@@ -170,7 +171,7 @@ class TestYamlEdit : public QObject {
                 if (!path.back().is_item) renamed(text, path, "another");
                 YamlPath deeper = path;
                 deeper.push_back(YamlStep("a_new_key"));
-                if (yaml_at(parse_yaml(text, "f"), path)->kind == YamlNode::Kind::map)
+                if (yaml_at(tree, path)->kind == YamlNode::Kind::map)
                     QCOMPARE(comments_of(set(text, deeper, "[1, {b: 2}]")).size(), comments.size());
             }
         }

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace faceter::testing {
 
@@ -58,6 +59,6 @@ inline std::filesystem::path minilm_folder() {
             message_ = error_.what();                                                                        \
         }                                                                                                    \
         QVERIFY2(!message_.empty(), "no error: " #expression);                                               \
-        for (const std::string piece_ : {__VA_ARGS__})                                                       \
+        for (const std::string& piece_ : std::vector<std::string>{__VA_ARGS__})                              \
             QVERIFY2(message_.find(piece_) != std::string::npos, (message_ + "  lacks  " + piece_).c_str()); \
     } while (false)
