@@ -11,6 +11,7 @@
 #include "data/sources.h"
 #include "experiment/recipes.h"
 #include "record/journal.h"
+#include "record/run_directory.h"
 #include "train/process_group.h"
 
 namespace faceter::worker {
