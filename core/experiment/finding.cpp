@@ -47,7 +47,7 @@ void look_at_torch(const Machine& machine, std::vector<std::string>& to_fetch, s
     std::error_code unreadable;
     const fs::path cuda = fs::path(machine.torch).replace_filename("libtorch_cuda.so");
     if (machine.torch.empty() && names_torch())
-        found.push_back({"no libtorch found: FACETER_TORCH_ROOT names a folder without torch/lib/libtorch_cpu.so, or one that cannot be read",
+        found.push_back({"no libtorch found: FACETER_TORCH_ROOT names a folder without torch/lib/libtorch_cpu.so, or that cannot be read",
                          "unset FACETER_TORCH_ROOT && faceter setup",
                          {}});
     else if (machine.torch.empty())
