@@ -38,7 +38,7 @@ inline std::vector<std::string> flag_names(const CLI::App& command) {
 }
 
 /// CLI11 takes "[a,b]" apart at an option of several values, and leaves empty members of "a,,b" out. With NULs, which no argument can hold,
-/// brackets and empty members stay as they were typed until as_typed takes the NULs away.
+/// brackets and empty members stay as they were typed until take_as_typed's check takes the NULs away.
 inline std::string guarded(const std::string& word) {
     std::string guarded;
     for (const char c : word) {
