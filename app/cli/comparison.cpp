@@ -25,11 +25,15 @@ GroupSimilarity similarity_of(const Project& project, const RunGroup& group) {
     std::vector<SimilaritySet> sets;
     std::vector<std::string> names, notes;
     for (const RunRow& row : group.runs) {
-        const RunDirectory run(project.runs_folder() / row.info.id);
-        std::error_code ignored;
-        if (!fs::exists(run.results() / "inter_task_similarity.json", ignored)) continue;
-        sets.push_back(read_similarity(run));
-        names.push_back(row.info.shown_name());
+        try {
+            const RunDirectory run(project.runs_folder() / row.info.id);
+            std::error_code ignored;
+            if (!fs::exists(run.results() / "inter_task_similarity.json", ignored)) continue;
+            sets.push_back(read_similarity(run));
+            names.push_back(row.info.shown_name());
+        } catch (const Error& error) {  // one damaged file must not keep all others from being compared
+            say(stderr, "inter-task similarities: {} is left out: {}\n", row.info.shown_name(), error.what());
+        }
     }
     GroupSimilarity of{group.name, average_over_seeds(sets, names, notes), 0};
     of.seeds = sets.size() - notes.size();

@@ -126,7 +126,7 @@ int list_runs(const ListOptions& options) {
             if (!columns.empty()) runs.back()["columns"] = chosen_json(columns, i);
         }
         print_json({{"project", project.folder().string()}, {"runs", runs}});
-    } else if (rows.empty()) {
+    } else if (rows.empty() && options.format == "text") {  // the others are read by programs, which find their columns
         say(stderr, "no runs{}\n", options.state.empty() && options.tag.empty() && options.where.empty() ? "" : " of that kind");
     } else {
         print_table(columns.empty() ? list_table(rows) : chosen_table(rows, columns), options.format);

@@ -107,7 +107,7 @@ int parse_and_run(int argc, char** argv) {
     add_commands(cli);
     if (argc > 1 && argv[1][0] != '-') refuse_unknown(app, argv[1]);
     try {
-        app.parse(argc, argv);
+        parse_as_typed(app, argc, argv);
     } catch (const CLI::Success& asked_for_help) {
         std::ostringstream help;
         const int code = app.exit(asked_for_help, help, help);

@@ -96,6 +96,7 @@ int remove_runs(const RecordOptions& options) {
         if (options.yes) {
             project.remove(id);
             json["runs"][i]["folder"] = nullptr;
+            say(stderr, "removed {} for good\n", runs[i].info().shown_name());  // a variant was named: its newest run
             continue;
         }
         move_to_trash(project, id);

@@ -444,6 +444,17 @@ void add_supervise(Cli& cli) {
     hidden->add_option("QUEUE", *queue)->required();
 }
 
+/// Behind a Ctrl-C: of the runs that have stopped, and of those that were never begun.
+void say_how_to_go_on(const Project& project, const std::vector<RunDirectory>& runs) {
+    std::string names;
+    for (const RunDirectory& run : runs) {
+        std::error_code ignored;
+        if (!fs::exists(run.folder() / "run.json", ignored)) continue;
+        if (read_state(run).phase == RunPhase::stopped) names += " " + typed(run.info().shown_name());
+    }
+    if (!names.empty()) say(stderr, "go on with: faceter resume{} --project {}\n", names, typed(project.folder().string()));
+}
+
 }  // namespace
 
 void add_take_over_option(CLI::App& command, bool& take_over) {
@@ -482,6 +493,7 @@ int start_runs(const Project& project, const std::vector<RunDirectory>& runs, co
         print_json(runs_json(runs));
     else
         print_summary(project, ids);
+    say_how_to_go_on(project, runs);
     return code;
 }
 

@@ -37,7 +37,7 @@ int run(int argc, char** argv) {
         fmt::print("{}\n", command_tree(app).dump());
     });
     try {
-        app.parse(argc, argv);
+        parse_as_typed(app, argc, argv);
     } catch (const CLI::Success& asked_for_help) {
         return app.exit(asked_for_help);
     } catch (const CLI::ParseError& error) {

@@ -8,7 +8,10 @@
 #include "common/error.h"
 #include "common/hash.h"
 #include "common/untrusted_json.h"
+#include "data/sources.h"
 #include "experiment/recipes.h"
+#include "record/journal.h"
+#include "record/run_directory.h"
 #include "train/process_group.h"
 
 namespace faceter::worker {
@@ -81,6 +84,27 @@ void take_file(const fs::path& file, TrainingSet& set) {
     set.fingerprint = hash128(set.fingerprint.append(lines)).hex();
 }
 
+/// As the run's journals tell.
+std::size_t times_chosen(const fs::path& run, bool mining, const TrainingSet& set) {
+    std::size_t times = 0;
+    const RunDirectory directory(run);
+    for (const int attempt : directory.attempts())
+        for (JournalReader journal(directory.attempt_journal(attempt)); const auto event = journal.next();) {
+            const auto card = event->fields.find("card");
+            times += event->type == "data" && card != event->fields.end() && card->is_object() &&
+                     event->fields.value("use", Json()) == (mining ? "mine" : "filter") &&
+                     event->fields.value("task", Json()) == set.task && card->value("name", Json()) == set.name;
+        }
+    return times;
+}
+
+/// By the `part`th recipe and those before it.
+std::size_t times_asked(const std::vector<Json>& recipes, std::size_t part, bool mining, const std::string& task) {
+    const auto asks = [&](const Json& one) { return trains(one, task) && one.at(mining ? "mine" : "filter").is_object(); };
+    const auto end = recipes.begin() + static_cast<std::ptrdiff_t>(part) + 1;
+    return static_cast<std::size_t>(std::count_if(recipes.begin(), end, asks));
+}
+
 MiningSettings mining_settings(const Json& settings) {
     MiningSettings mining;
     mining.negatives = json_at<std::size_t>(settings, "negatives", "mine");
@@ -117,9 +141,15 @@ void StageData::choose(const Json& settings, bool mining, const fs::path& file, 
     reports_.chosen(mining ? "mine" : "filter", set, tally);
 }
 
-void StageData::apply(const Json& settings, bool mining, const fs::path& file, TrainingSet& set, Teachers& teachers) const {
+void StageData::apply(const Step& step, TrainingSet& set, Teachers& teachers) const {
+    const auto& [settings, mining, begun, file] = step;
     const bool is_root = group_.rank() == 0;
     if (text_of_root(group_, is_root && fs::exists(file) ? "chosen" : "") != "chosen") {
+        if (begun && json_or<std::string>(settings, "teacher", "", "teacher").empty())
+            throw data_error(
+                "{}: is gone, and with it what the model chose of the training data '{}'; it has been trained since, and would choose "
+                "otherwise. Put the file back, or begin anew: faceter rerun",
+                file.string(), set.name);
         reports_.phase(fmt::format("{} {}", mining ? "mine negatives of" : "filter", set.name));
         ModelTeacher& judge = teacher(settings, teachers);
         if (is_root) choose(settings, mining, file, set, judge);
@@ -128,14 +158,14 @@ void StageData::apply(const Json& settings, bool mining, const fs::path& file, T
     take_file(file, set);
 }
 
-void StageData::prepare(const PlannedStage& planned, std::vector<TrainingSet>& sets) const {
+void StageData::prepare(const PlannedStage& planned, bool begun, std::vector<TrainingSet>& sets) const {
     Teachers teachers;
     for (std::size_t s = 0; s < sets.size(); ++s) {
         const auto& tasks = planned.recipe_tasks;
         if (!tasks.empty() && std::find(tasks.begin(), tasks.end(), sets[s].task) == tasks.end()) continue;
         const auto file = [&](bool mining) { return folder_ / file_name(planned.part, mining, s); };
-        if (planned.filter.is_object()) apply(planned.filter, false, file(false), sets[s], teachers);
-        if (planned.mine.is_object()) apply(planned.mine, true, file(true), sets[s], teachers);
+        if (planned.filter.is_object()) apply({planned.filter, false, begun, file(false)}, sets[s], teachers);
+        if (planned.mine.is_object()) apply({planned.mine, true, begun, file(true)}, sets[s], teachers);
     }
 }
 
@@ -145,7 +175,12 @@ void take_chosen(const fs::path& folder, const std::vector<Json>& recipes, std::
         for (const bool mining : {false, true}) {
             const fs::path file = folder / file_name(part, mining, s);
             const bool chosen = trains(recipe, sets[s].task) && recipe.at(mining ? "mine" : "filter").is_object();
-            if (chosen && fs::exists(file)) take_file(file, sets[s]);
+            if (!chosen) continue;
+            if (fs::exists(file))
+                take_file(file, sets[s]);
+            else if (times_chosen(folder.parent_path(), mining, sets[s]) >= times_asked(recipes, part, mining, sets[s].task))
+                throw DataUnavailable(fmt::format("{}: is gone, and with it what its stage chose of the training data '{}'", file.string(),
+                                                  sets[s].name));
         }
 }
 

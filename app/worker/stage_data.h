@@ -22,14 +22,20 @@ class StageData {
     /// `device`: where another model than the run's is put.
     StageData(fs::path folder, const EmbeddingModel& model, const c10::Device& device, ProcessGroup& group, Reports reports)
         : folder_(std::move(folder)), model_(model), device_(device), group_(group), reports_(std::move(reports)) {}
-    /// All ranks call it. Errors (data): the teacher cannot be read; a file of an earlier attempt does not fit these sets; nothing is left
-    /// of a set.
-    void prepare(const PlannedStage& planned, std::vector<TrainingSet>& sets) const;
+    /// All ranks call it. `begun`: an earlier attempt has trained the model in this stage or behind it, so that as a teacher it would
+    /// choose otherwise than it has. Errors (data): the teacher cannot be read; a file of an earlier attempt does not fit these sets, or is
+    /// gone where the model would have to choose again; nothing is left of a set.
+    void prepare(const PlannedStage& planned, bool begun, std::vector<TrainingSet>& sets) const;
 
   private:
     using Teachers = std::map<std::string, std::unique_ptr<ModelTeacher>>;
     ModelTeacher& teacher(const Json& settings, Teachers& teachers) const;
-    void apply(const Json& settings, bool mining, const fs::path& file, TrainingSet& set, Teachers& teachers) const;
+    struct Step {
+        const Json& settings;
+        bool mining, begun;
+        fs::path file;
+    };
+    void apply(const Step& step, TrainingSet& set, Teachers& teachers) const;
     void choose(const Json& settings, bool mining, const fs::path& file, TrainingSet set, ModelTeacher& teacher) const;
     fs::path folder_;
     const EmbeddingModel& model_;
@@ -39,7 +45,7 @@ class StageData {
 };
 
 /// What the stages of a run have chosen of its sets as they are read, from the same files: as its training left them. `settings`: the
-/// run's.
+/// run's. DataUnavailable: a file is gone whose writing the run's journal tells of.
 void take_chosen(const fs::path& folder, const Json& settings, std::vector<TrainingSet>& sets);
 /// What one stage has, the `part`th, of the sets as those before it left them.
 void take_chosen(const fs::path& folder, const std::vector<Json>& recipes, std::size_t part, std::vector<TrainingSet>& sets);

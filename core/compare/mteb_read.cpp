@@ -110,6 +110,16 @@ bool is_scores(const Json& object) {
     return object.contains("cos_sim");
 }
 
+/// A subset that was scored twice would count twice in the mean; files that were merged have some again.
+void add_once(std::vector<SubsetScores>& subsets, SubsetScores one, const std::string& file) {
+    const auto same = std::find_if(subsets.begin(), subsets.end(), [&](const SubsetScores& before) { return before.name == one.name; });
+    if (same == subsets.end())
+        subsets.push_back(std::move(one));
+    else if (same->measures != one.measures)
+        throw data_error("{}: subset {} stands twice in a split, with different scores; remove the one that does not count", file,
+                         faceter::quoted(one.name));
+}
+
 /// {"test": [{hf_subset, main_score, ...}]}; before 1.11 {"test": {...}} or {"test": {"en": {...}}}.
 std::vector<SubsetScores> read_split(const Json& split, const std::string& file) {
     std::vector<SubsetScores> subsets;
@@ -118,7 +128,7 @@ std::vector<SubsetScores> read_split(const Json& split, const std::string& file)
         for (const Json& one : split) {
             if (!one.is_object() || !one.contains("hf_subset"))
                 throw data_error("{}: an entry of 'scores' is no object with 'hf_subset'", file);
-            subsets.push_back({checked_name(one["hf_subset"], "hf_subset", file), measures_of(one)});
+            add_once(subsets, {checked_name(one["hf_subset"], "hf_subset", file), measures_of(one)}, file);
         }
     } else if (split.is_object() && is_scores(split)) {
         subsets.push_back({"default", measures_of(split)});

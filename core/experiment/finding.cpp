@@ -44,14 +44,15 @@ bool names_torch() {
 }
 
 void look_at_torch(const Machine& machine, std::vector<std::string>& to_fetch, std::vector<DoctorFinding>& found) {
+    std::error_code unreadable;
     const fs::path cuda = fs::path(machine.torch).replace_filename("libtorch_cuda.so");
     if (machine.torch.empty() && names_torch())
-        found.push_back({"no libtorch found: FACETER_TORCH_ROOT names a folder without torch/lib/libtorch_cpu.so",
+        found.push_back({"no libtorch found: FACETER_TORCH_ROOT names a folder without torch/lib/libtorch_cpu.so, or that cannot be read",
                          "unset FACETER_TORCH_ROOT && faceter setup",
                          {}});
     else if (machine.torch.empty())
         to_fetch.emplace_back("no libtorch found ('faceter setup' fetches it; FACETER_TORCH_ROOT names another place)");
-    else if (!machine.gpus.empty() && !fs::exists(cuda))
+    else if (!machine.gpus.empty() && !fs::exists(cuda, unreadable))
         found.push_back({fmt::format("{} is there, and {} is not: runs use the processor alone", machine.gpus.front(), cuda.string()),
                          "faceter setup --cuda",
                          {}});

@@ -60,7 +60,8 @@ std::string find_torch() {
                            : launched && *launched ? fs::path(launched)
                                                    : cache_directory() / "torch-2.11.0" / "torch";
     const fs::path library = torch / "lib" / "libtorch_cpu.so";
-    return fs::exists(library) ? library.string() : "";
+    std::error_code unreadable;  // is none that could be used, and no end of a doctor's look
+    return fs::exists(library, unreadable) ? library.string() : "";
 }
 
 }  // namespace

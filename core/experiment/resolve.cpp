@@ -183,9 +183,12 @@ class Resolver {
 
     std::string known_methods(ExtensionKind kind) const {
         const std::vector<std::string> names = catalogue_.names(kind);
-        const char* doctor = catalogue_.plugins().rejected.empty() ? "" : "; some plugins were rejected, see faceter doctor";
-        if (names.empty()) return fmt::format("; no plugin that offers one was found{}", *doctor ? doctor : ", see faceter doctor");
-        return fmt::format(" (known: {}){}", join(names, ", "), doctor);
+        std::string rejected;
+        for (const RejectedPlugin& plugin : catalogue_.plugins().rejected)
+            rejected += fmt::format("; a plugin was rejected: {}: {}", plugin.file.string(), plugin.reason);
+        if (names.empty())
+            return fmt::format("; no plugin that offers one was found{}", rejected.empty() ? ", see faceter doctor" : rejected);
+        return fmt::format(" (known: {}){}", join(names, ", "), rejected);
     }
 
     Json method(ExtensionKind kind, const YamlNode* node, const std::string& where, const std::string& fallback) {

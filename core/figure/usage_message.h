@@ -37,10 +37,48 @@ inline std::vector<std::string> flag_names(const CLI::App& command) {
     return names;
 }
 
+/// CLI11 takes "[a,b]" apart at an option of several values, and leaves empty members of "a,,b" out. With NULs, which no argument can hold,
+/// brackets and empty members stay as they were typed until take_as_typed's check takes the NULs away.
+inline std::string guarded(const std::string& word) {
+    std::string guarded;
+    for (const char c : word) {
+        if (c == ',' && (guarded.empty() || guarded.back() == ',' || guarded.back() == '=')) guarded += '\0';
+        guarded += c;
+    }
+    if (word.ends_with(',') || word.ends_with(']')) guarded += '\0';
+    return guarded;
+}
+
+inline std::string unguarded(std::string word) {
+    std::erase(word, '\0');
+    return word;
+}
+
+/// Before all other checks of all options.
+inline void take_as_typed(CLI::App& command) {
+    for (CLI::Option* option : command.get_options())
+        option->transform(CLI::Validator(
+            [is_list = option->get_delimiter() != '\0'](std::string& word) {
+                word = unguarded(word);
+                return is_list && word.empty() ? std::string("a member of the list is empty") : std::string();
+            },
+            ""));
+    for (CLI::App* sub : command.get_subcommands([](CLI::App*) { return true; })) take_as_typed(*sub);
+}
+
+/// app.parse of the words as they were typed.
+inline void parse_as_typed(CLI::App& app, int argc, char** argv) {
+    take_as_typed(app);
+    std::vector<std::string> words;  // the last one first
+    for (int i = argc - 1; i > 0; --i) words.push_back(guarded(argv[i]));
+    app.parse(std::move(words));
+}
+
 /// CLI11's message for what it did not understand, with the nearest thing that it would have.
 inline std::string explain(const CLI::App& command, const CLI::ParseError& error) {
     const std::vector<std::string> subcommands = command_names(command);
-    for (const std::string& argument : command.remaining(true)) {
+    for (const std::string& word : command.remaining(true)) {
+        const std::string argument = unguarded(word);
         if (argument == "--") continue;  // CLI11 counts it among what it did not understand
         const std::string flag = argument.substr(0, argument.find('='));
         if (flag.starts_with("-"))
@@ -50,7 +88,7 @@ inline std::string explain(const CLI::App& command, const CLI::ParseError& error
     }
     if (error.get_name() == "RequiredError" && !subcommands.empty() && command.get_subcommands().empty())
         return fmt::format("{} is followed by one of {}", full_name(command), join(subcommands, ", "));
-    return error.what();
+    return unguarded(error.what());
 }
 
 /// What is wrong with a command line, and whose help says more.

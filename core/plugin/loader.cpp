@@ -3,6 +3,8 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <cstddef>
+
 #include "common/error.h"
 #include "common/printable.h"
 #include "common/strings.h"
@@ -48,6 +50,27 @@ std::string load_one(const Manifest& manifest, Registry& registry) {
     return {};
 }
 
+/// A name that another plugin offers, or that this one registered before it failed, stays as it is.
+template <typename Add>
+void leave_out(const std::vector<Extension>& extensions, const RejectedPlugin& plugin, const Add& add) {
+    for (const Extension& extension : extensions) {
+        const std::string why =
+            fmt::format("'{}' is of a plugin that was left out: {}: {}", extension.name, plugin.file.string(), plugin.reason);
+        try {
+            add(extension.name, [why](const auto&) -> std::nullptr_t { throw settings_error("{}", why); });
+        } catch (const Error&) {
+        }
+    }
+}
+
+/// What it would have offered says why it is not there: else the log of a run that names it would be alone to know.
+void leave_out(const Manifest& manifest, const RejectedPlugin& plugin, Registry& registry) {
+    leave_out(manifest.variants, plugin, [&](const std::string& name, const auto& refuse) { registry.add_variant(name, refuse); });
+    leave_out(manifest.curricula, plugin, [&](const std::string& name, const auto& refuse) { registry.add_curriculum(name, refuse); });
+    leave_out(manifest.objectives, plugin, [&](const std::string& name, const auto& refuse) { registry.add_objective(name, refuse); });
+    leave_out(manifest.analyses, plugin, [&](const std::string& name, const auto& refuse) { registry.add_analysis(name, refuse); });
+}
+
 }  // namespace
 
 std::vector<RejectedPlugin> load_plugins(const std::vector<Manifest>& manifests, Registry& registry) {
@@ -59,7 +82,9 @@ std::vector<RejectedPlugin> load_plugins(const std::vector<Manifest>& manifests,
         } catch (const std::exception& error) {
             reason = error.what();
         }
-        if (!reason.empty()) rejected.push_back({manifest.library(), reason});
+        if (reason.empty()) continue;
+        rejected.push_back({manifest.library(), reason});
+        leave_out(manifest, rejected.back(), registry);
     }
     return rejected;
 }

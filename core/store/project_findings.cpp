@@ -4,6 +4,7 @@
 
 #include "common/command.h"
 #include "common/error.h"
+#include "common/progress.h"
 #include "record/final_model.h"
 #include "record/leftovers.h"
 #include "record/run_lock.h"
@@ -34,7 +35,11 @@ class ProjectSearch {
         for (const Leftover& leftover : find_leftovers(project_))
             found_.push_back(is_no_run(leftover) ? of_foreign(leftover) : of_leftover(leftover));
         project_.name_runs();
-        project_.each_run([this](const RunDirectory& run) { look_at_run(run); });
+        ProgressLine progress("looking at runs and their models", 0, "runs");  // tens of GiB in a project of many
+        project_.each_run([&](const RunDirectory& run) {
+            look_at_run(run);
+            progress.update(ids_.size(), run.info().shown_name());
+        });
         look_at_store();
         return std::move(found_);
     }

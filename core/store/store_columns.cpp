@@ -186,7 +186,9 @@ bool put_scores(Database& database, const std::string& run) {
 
 void put_settings(Database& database, const std::string& run, const Json& settings) {
     std::vector<std::int64_t> hashes;
-    Statement text(database, "INSERT OR IGNORE INTO setting_texts VALUES (?, ?, ?)");
+    Statement text(database,  // one that was damaged is put right
+                   "INSERT INTO setting_texts VALUES (?, ?, ?) ON CONFLICT (hash) DO UPDATE SET key = excluded.key, value = excluded.value "
+                   "WHERE (key, value) IS NOT (excluded.key, excluded.value)");
     for (const auto& [key, value] : flat_settings(settings)) {
         hashes.push_back(static_cast<std::int64_t>(hash64(key + '\0' + value)));
         text.bind(hashes.back(), key, value).run();

@@ -1,11 +1,13 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <cstring>
 #include <fstream>
 #include <limits>
 #include <map>
 #include <optional>
 #include <set>
+#include <unordered_set>
 #include <utility>
 
 #include "common/error.h"
@@ -104,7 +106,56 @@ class Ingest {
         });
     }
 
+    /// Each run's rows at one go: who looks meanwhile finds the old ones or the new ones, and never fewer runs.
+    static std::vector<std::string> all_anew(Store& store, const LookProgress& progress) {
+        std::vector<std::string> warnings;
+        const std::vector<std::string> ids = Project(store.project_, false).run_ids();
+        for (std::size_t i = 0; i < ids.size(); ++i) {
+            anew(store, ids[i], warnings);
+            if (progress && !progress(i + 1, ids.size())) break;
+        }
+        remove_unused_texts(*store.database_);
+        return warnings;
+    }
+
   private:
+    static void anew(Store& store, const std::string& id, std::vector<std::string>& warnings) {
+        const std::int64_t reading_since = now_ns();
+        std::optional<RunFollower> follower;
+        try {
+            follower.emplace(RunDirectory(store.project_ / "runs" / id));
+            follower->update();
+        } catch (const Error&) {  // ingest_all says why
+            return store.remove(id);
+        }
+        store.database_->transaction([&] {
+            Statement(*store.database_, "DELETE FROM runs WHERE id = ?").bind(id).run();
+            for (std::string& warning : Ingest(store, follower->run(), follower->state(), reading_since).take())
+                warnings.push_back(std::move(warning));
+        });
+    }
+
+    static void remove_unused_texts(Database& database) {
+        database.transaction([&] {
+            std::unordered_set<std::int64_t> used;
+            Statement lists(database, "SELECT hashes FROM setting_lists");
+            while (lists.next()) {
+                const std::string_view hashes = lists.blob(0);
+                std::int64_t hash = 0;
+                for (std::size_t at = 0; at + sizeof hash <= hashes.size(); at += sizeof hash) {
+                    std::memcpy(&hash, hashes.data() + at, sizeof hash);
+                    used.insert(hash);
+                }
+            }
+            std::vector<std::int64_t> unused;
+            Statement texts(database, "SELECT hash FROM setting_texts");
+            while (texts.next())
+                if (!used.contains(texts.integer(0))) unused.push_back(texts.integer(0));
+            Statement remove(database, "DELETE FROM setting_texts WHERE hash = ?");
+            for (const std::int64_t hash : unused) remove.bind(hash).run();
+        });
+    }
+
     void run_row() {
         const RunInfo& info = run_.info();
         Statement insert(
@@ -449,13 +500,10 @@ std::vector<std::string> Store::rebuild(const fs::path& project, const LookProgr
     try {
         Store store(project);
         if (why_closed(file).empty() && store.integrity() == "ok") {
-            store.database_->transaction([&] {
-                store.database_->execute("UPDATE revisions SET newest = newest + 1");
-                store.database_->execute("INSERT OR REPLACE INTO removed SELECT id, newest FROM runs, revisions");
-                store.database_->execute("DELETE FROM runs");
-                store.database_->execute("DELETE FROM setting_texts");
-            });
-            return store.ingest_all(progress);
+            std::vector<std::string> warnings = Ingest::all_anew(store, progress);
+            for (std::string& warning : store.ingest_all(progress))  // those that are gone, or cannot be read
+                if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end()) warnings.push_back(std::move(warning));
+            return warnings;
         }
     } catch (const Error& error) {
         if (error.code() != ExitCode::data) throw;

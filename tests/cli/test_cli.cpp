@@ -371,6 +371,28 @@ class TestCli : public QObject {
         }
         QCOMPARE(faceter::testing::faceter({"tokenize", "--model", in("model"), "--max-length", "-1", "-"}).code, 2);
     }
+    void a_list_of_no_runs_has_its_columns_for_programs() {
+        make_directories(in("bare/runs"));
+        HAS(faceter::testing::faceter({"list", "--format", "csv", "--project", in("bare")}).out, "run,variant,seed,state");
+        HAS(faceter::testing::faceter({"list", "--format", "tsv", "--columns", "variant,seed", "--project", in("bare")}).out,
+            "run\tvariant\tseed");
+        QCOMPARE(faceter::testing::faceter({"list", "--project", in("bare")}).out, std::string());
+    }
+    void lists_with_empty_members_are_refused() {
+        for (const char* list : {"variant,,seed", ",variant", "variant,", ",", ""})
+            for (const std::vector<std::string>& words : {std::vector<std::string>{"--columns", list}, {std::string("--columns=") + list}}) {
+                if (words.size() == 1 && !*list) continue;  // CLI11 takes "--columns=" for a value that is missing
+                std::vector<std::string> arguments{"list", "--project", in("model")};
+                arguments.insert(arguments.end(), words.begin(), words.end());
+                const Outcome outcome = faceter::testing::faceter(arguments);
+                QCOMPARE(outcome.code, 2);
+                HAS(outcome.err, "--columns: a member of the list is empty");
+            }
+        const Outcome prefixes = faceter::testing::faceter({"evaluate", "--model", in("model"), "--data", in("x"), "--prefix", "16,,32"});
+        QCOMPARE(prefixes.code, 2);
+        HAS(prefixes.err, "--prefix: a member of the list is empty");
+        HAS(faceter::testing::faceter({"list", "[a,,b]"}).err, "unexpected argument '[a,,b]' of list");
+    }
     void numbers_out_of_their_range_are_refused_with_it() {
         write_file_atomic(in("t.txt"), "a text\n");
         const auto refused = [](std::vector<std::string> words, const std::string& option, const std::string& value,

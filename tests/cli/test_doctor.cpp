@@ -88,6 +88,8 @@ class TestDoctor : public QObject {
         const Outcome outcome = call({"--fix", "--json"}, in("nowhere").string());
         HAS(about(outcome, "FACETER_TORCH_ROOT names")["command"].get<std::string>(), "unset FACETER_TORCH_ROOT");
         QCOMPARE(about(outcome, "FACETER_TORCH_ROOT names")["mended"], Json(false));
+        fs::create_symlink("loop", in("loop"));  // stands for what cannot be looked at, as another user's folder
+        HAS(about(call({"--json"}, in("loop").string()), "FACETER_TORCH_ROOT names")["what"].get<std::string>(), "cannot be read");
     }
     /// As the launcher of the wheel, the bundle and the packages says it.
     void the_torch_of_a_python_environment_is_found() {

@@ -155,6 +155,20 @@ class TestHostile : public QObject {
         HAS(told({"open", broken.string(), "--project", project.string()}), "4: ");
         QVERIFY(fs::is_directory(project / "runs"));  // it was there before
     }
+    void a_damaged_analysis_of_one_run_keeps_no_other_from_being_compared() {
+        const TemporaryDirectory project;
+        for (const std::size_t i : {0U, 1U, 2U}) {
+            const RunDirectory run = sample_run(project.path(), i);
+            write_attempt(run, 1, 3, "finished");
+            write_results(run, 1);
+            write_similarity(run, 0.5);
+            if (i == 2) overwrite(run.results() / "inter_task_similarity.json", "{\"pairs\":");
+        }
+        const Outcome compared = faceter::testing::faceter({"compare", "--project", project.path().string()});
+        QCOMPARE(compared.code, 0);
+        HAS(compared.err, "is left out: ");
+        HAS(compared.out, "set0");
+    }
     void links_out_of_a_run() {
         const TemporaryDirectory project;
         const RunDirectory run = sample_run(project.path());

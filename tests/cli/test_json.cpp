@@ -34,6 +34,8 @@ class TestJson : public QObject {
         QTest::addColumn<QStringList>("command");
         QTest::addColumn<QByteArray>("change");
         QTest::newRow("tag") << QStringList{"tag", "EM-1", "paper", "good"} << QByteArray(R"({"tagged": ["paper", "good"]})");
+        QTest::newRow("as typed") << QStringList{"tag", "EM-1", "[wip]", "[a,b]", "c,,d,"}
+                                  << QByteArray(R"({"tagged": ["[wip]", "[a,b]", "c,,d,"]})");
         QTest::newRow("untag") << QStringList{"tag", "EM-1", "paper", "--remove"} << QByteArray(R"({"untagged": ["paper"]})");
         QTest::newRow("note") << QStringList{"note", "EM-1", "so far"} << QByteArray(R"({"note": "so far"})");
         QTest::newRow("archive") << QStringList{"archive", "EM-1"} << QByteArray(R"({"archived": true})");

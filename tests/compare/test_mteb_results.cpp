@@ -192,6 +192,20 @@ class TestMtebResults : public QObject {
         QVERIFY(runs[0].is_new && runs[1].is_new && !again[0].is_new && !again[1].is_new);
         QVERIFY(runs[0].id != runs[1].id && again[1].id == runs[1].id);
     }
+    void a_subset_that_stands_twice_counts_once() {
+        const fs::path root = folder_.path() / "twice";
+        const auto write = [&](const char* second) {
+            Json subset = {{"hf_subset", "default"}, {"main_score", 0.5}}, again = subset;
+            again["main_score"] = parse_json(second, "score");
+            Json other = {{"hf_subset", "de"}, {"main_score", 0.9}};
+            put(root / "m/T.json", Json{{"task_name", "T"}, {"scores", {{"test", {subset, again, other}}}}}.dump());
+        };
+        write("0.5");
+        const auto models = read_mteb_results(root);
+        QVERIFY(near(models.front().results.front().at("score").get<double>(), 70));
+        write("0.4");
+        EXPECT_ERROR(read_mteb_results(root), "m/T.json: subset 'default' stands twice");
+    }
     void names_that_make_one_file_name_are_all_kept() {
         const fs::path root = folder_.path() / "meeting";
         const std::string name(110, 'T');

@@ -283,6 +283,24 @@ class TestStore : public QObject {
         Store::rebuild(project.path());
         QCOMPARE(reference_dump(project.path()), expected);
     }
+    void who_looks_while_a_store_is_made_anew_misses_no_run() {
+        const TemporaryDirectory project;
+        fill(project.path());
+        Store(project.path()).ingest_all();
+        const fs::path file = Store::location(project.path());
+        const std::int64_t all = Database(file).scalar("SELECT count(*) FROM runs WHERE scores <> x''");
+        std::int64_t fewest = all;
+        bool looks = false;
+        set_statement_hook([&] {
+            if (std::exchange(looks, true)) return;
+            fewest = std::min(fewest, Database(file).scalar("SELECT count(*) FROM runs WHERE scores <> x''"));
+            looks = false;
+        });
+        const auto unhook = qScopeGuard([] { set_statement_hook({}); });
+        Store::rebuild(project.path());
+        QVERIFY(all > 0);
+        QCOMPARE(fewest, all);
+    }
     void where_neither_project_nor_cache_can_be_written_it_lies_in_memory() {
         const QByteArray before = qgetenv("FACETER_CACHE");
         qputenv("FACETER_CACHE", "/dev/null/cache");

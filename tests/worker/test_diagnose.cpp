@@ -189,6 +189,19 @@ class TestDiagnose : public QObject {
             QVERIFY2(words.find(advice) != std::string::npos, (advice + " is not in " + words).c_str());
         }
     }
+    void who_stops_it_need_not_wait_for_its_end() {
+        NEED_SHARED();
+        std::string trained;
+        for (const std::string& id : Project(runs_.folder(), false).run_ids())
+            if (id.find("start") == std::string::npos) trained = (runs_.folder() / "runs" / id).string();
+        const char* const script =
+            "\"$0\" diagnose \"$1\" 2>\"$2\" & pid=$!; until grep -q record \"$2\"; do sleep 0.01; done; kill -TERM $pid; wait $pid";
+        const ChildResult stopped = run_child(
+            {"/bin/sh", "-c", script, FACETER_BINARY_DIR "/bin/faceter-worker", trained, (runs_.folder() / "stopped.log").string()},
+            std::chrono::seconds(100), 1 << 20);
+        QCOMPARE(stopped.exit_code, 6);
+        QVERIFY(stopped.output.empty());
+    }
     void a_run_without_training_is_refused() {
         NEED_SHARED();
         for (const std::string& id : Project(runs_.folder(), false).run_ids())

@@ -254,6 +254,28 @@ class TestStages : public QObject {
         const ChildResult of_an_older_version = go_on(without_head);
         QVERIFY2(of_an_older_version.exit_code == 0, of_an_older_version.last_lines.c_str());
     }
+    void what_the_model_chose_and_is_gone_is_not_chosen_anew_by_what_it_has_become() {
+        NEED_SHARED();
+        std::string text = experiment_text("{method: instruction}", ", filter: {top_k: 10}");
+        const std::string forms = "embedding_forms, prefixes: [16]";
+        text.replace(text.find(forms), forms.size(), "data_cube_report");
+        const RunDirectory done = run_text(text);
+        const auto go_on = [&] {
+            return run_child({FACETER_BINARY_DIR "/bin/faceter-worker", "run", done.folder().string()}, std::chrono::seconds(200), 1 << 20);
+        };
+        const fs::path file = done.folder() / "data/stage-1-filter-1.jsonl", report = done.results() / "data_cube_report.json";
+        fs::rename(file, project_.path() / "kept.jsonl");
+        fs::remove(report);
+        QCOMPARE(go_on().exit_code, 0);  // its training is over: what looks at all of its data is left out, with a warning
+        QVERIFY(!fs::exists(report));
+        fs::remove_all(done.folder() / "model");
+        const ChildResult refused = go_on();
+        QCOMPARE(refused.exit_code, 4);
+        QVERIFY2(refused.last_lines.find(file.string() + ": is gone") != std::string::npos, refused.last_lines.c_str());
+        fs::rename(project_.path() / "kept.jsonl", file);
+        const ChildResult again = go_on();
+        QVERIFY2(again.exit_code == 0, again.last_lines.c_str());
+    }
     void a_filter_judges_in_shards_of_equal_size() {
         NEED_SHARED();
         const std::string teacher = (shared_folder() / "fixtures/bert").string();
@@ -296,6 +318,14 @@ class TestStages : public QObject {
         std::string text = experiment_text("{method: specialists}", "");
         text.replace(text.find("fine: {type: retrieval"), 22, "fine: {type: retrieval, weight: 0");
         has(refused(text), "stage 'supervised: fine': no batch can be drawn");
+    }
+    void texts_that_an_analysis_cannot_read_are_said_before_the_training() {
+        NEED_SHARED();
+        std::string text = experiment_text("{method: instruction}", "");
+        const std::string forms = "embedding_forms, prefixes: [16]";
+        text.replace(text.find(forms), forms.size(), "inter_task_similarity, texts: {source: file, path: weak.jsonl}");
+        const std::string said = refused(text);
+        QVERIFY2(said.find("weak.jsonl:1: member 'text' is missing") != std::string::npos, said.c_str());
     }
     void data_that_no_batch_is_drawn_from_need_not_be_what_the_loss_wants() {
         NEED_SHARED();

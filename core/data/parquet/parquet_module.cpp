@@ -197,11 +197,16 @@ class ParquetLines : public InputStream {
                 append_value(*columns[c].second, row, lines_);
             }
             lines_ += "}\n";
+            check_expansion();  // not once a batch: its 65,536 rows may each stand for the same entry of a dictionary, of a MiB
         }
         produced_ += lines_.size();
-        if (static_cast<double>(produced_) > static_cast<double>(limit_.free_bytes) + limit_.max_ratio * static_cast<double>(file_bytes_))
-            throw data_error("{}: expands to more than {:.0f} times its size; that is no data set", path_.string(), limit_.max_ratio);
         return true;
+    }
+
+    void check_expansion() const {
+        const double most = static_cast<double>(limit_.free_bytes) + limit_.max_ratio * static_cast<double>(file_bytes_);
+        if (static_cast<double>(produced_ + lines_.size()) > most)
+            throw data_error("{}: expands to more than {:.0f} times its size; that is no data set", path_.string(), limit_.max_ratio);
     }
 
     fs::path path_;
