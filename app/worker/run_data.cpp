@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 #include "data/leaves.h"
 #include "data/overlap.h"
@@ -35,21 +34,6 @@ std::vector<DataRead> data_read(const fs::path& journal) {
     }
     std::erase_if(read, [](const DataRead& one) { return one.fingerprint.empty(); });
     return read;
-}
-
-/// What an analysis cannot read is said before the training, not behind it. Of a set that cannot exist here the analysis says it.
-void check_texts_of_analyses(const RunContext& run) {
-    std::set<std::string> looked_at;
-    const Json analyses = json_or<Json>(run.settings, "analyses", Json::array(), "settings");
-    for (const Json& settings : analyses) {
-        const auto texts = settings.find("texts");
-        if (texts == settings.end() || texts->is_null() || !looked_at.insert(texts->dump()).second) continue;
-        run.journal->phase("read the texts of analyses");
-        try {
-            load_texts(run.request(*texts));
-        } catch (const DataUnavailable&) {
-        }
-    }
 }
 
 }  // namespace
@@ -94,7 +78,6 @@ void RunData::read_evaluation() {
             run_.warn(warning.get<std::string>());
         note("evaluation", evaluation_.back().task_type, evaluation_.back().name, evaluation_.back().card);
     }
-    check_texts_of_analyses(run_);
 }
 
 void RunData::read_validation() {
@@ -114,6 +97,7 @@ void RunData::read_validation() {
 
 void RunData::read_analysis_texts() {
     const Json analyses = json_or<Json>(run_.settings, "analyses", Json::array(), "settings");
+    if (!analyses.empty()) run_.journal->phase("read the texts of analyses");
     for (const Json& analysis : analyses) {
         const Json entry = json_or<Json>(analysis, "texts", Json(), "analyses");
         analysis_texts_.emplace_back();

@@ -179,8 +179,8 @@ void take_chosen(const fs::path& folder, const std::vector<Json>& recipes, std::
             if (fs::exists(file))
                 take_file(file, sets[s]);
             else if (times_chosen(folder.parent_path(), mining, sets[s]) >= times_asked(recipes, part, mining, sets[s].task))
-                throw DataUnavailable(fmt::format("{}: is gone, and with it what its stage chose of the training data '{}'", file.string(),
-                                                  sets[s].name));
+                throw DataUnavailable(
+                    fmt::format("{}: is gone, and with it what its stage chose of the training data '{}'", file.string(), sets[s].name));
         }
 }
 

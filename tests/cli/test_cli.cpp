@@ -380,7 +380,8 @@ class TestCli : public QObject {
     }
     void lists_with_empty_members_are_refused() {
         for (const char* list : {"variant,,seed", ",variant", "variant,", ",", ""})
-            for (const std::vector<std::string>& words : {std::vector<std::string>{"--columns", list}, {std::string("--columns=") + list}}) {
+            for (const std::vector<std::string>& words :
+                 {std::vector<std::string>{"--columns", list}, {std::string("--columns=") + list}}) {
                 if (words.size() == 1 && !*list) continue;  // CLI11 takes "--columns=" for a value that is missing
                 std::vector<std::string> arguments{"list", "--project", in("model")};
                 arguments.insert(arguments.end(), words.begin(), words.end());

@@ -122,8 +122,8 @@ class TestRunModel : public QObject {
         QCOMPARE(rejected[0].reason, std::string("it is not a file that can be read"));
         manifest.variants.push_back({"piped_variant", "", {}});
         load_plugins({manifest}, registry);
-        EXPECT_ERROR(registry.make_variant("piped_variant", Json{{"seed", 1}}), "'piped_variant' is of a plugin that was left out: ",
-                     "piped.so: it is not a file that can be read");
+        EXPECT_ERROR(registry.make_variant("piped_variant", Json{{"seed", 1}}),
+                     "'piped_variant' is of a plugin that was left out: ", "piped.so: it is not a file that can be read");
     }
     void a_folder_that_is_given_as_a_project_and_is_none_is_named() {
         const TemporaryDirectory folder;

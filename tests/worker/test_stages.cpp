@@ -319,14 +319,6 @@ class TestStages : public QObject {
         text.replace(text.find("fine: {type: retrieval"), 22, "fine: {type: retrieval, weight: 0");
         has(refused(text), "stage 'supervised: fine': no batch can be drawn");
     }
-    void texts_that_an_analysis_cannot_read_are_said_before_the_training() {
-        NEED_SHARED();
-        std::string text = experiment_text("{method: instruction}", "");
-        const std::string forms = "embedding_forms, prefixes: [16]";
-        text.replace(text.find(forms), forms.size(), "inter_task_similarity, texts: {source: file, path: weak.jsonl}");
-        const std::string said = refused(text);
-        QVERIFY2(said.find("weak.jsonl:1: member 'text' is missing") != std::string::npos, said.c_str());
-    }
     void data_that_no_batch_is_drawn_from_need_not_be_what_the_loss_wants() {
         NEED_SHARED();
         std::string text = experiment_text("{method: instruction}", "");
