@@ -106,7 +106,7 @@ std::unique_ptr<EmbeddingModel> open_or_say(const std::string& subject, Diagnosi
 }
 
 /// Between the parts, each of which embeds or reads for a while.
-void throw_if_stopped() {
+void end_where_stopped() {
     if (stop_requested() != StopRequest::none) throw Error(ExitCode::stopped, "stopped; nothing was said of the run");
 }
 
@@ -121,15 +121,15 @@ void diagnose_model(const RunDirectory& run, const DiagnosedData& data, const st
     });
     const auto now = open_or_say("the run's model", diagnosis, [&] { return open_run_model(run); });
     if (!start || !now) return;
-    throw_if_stopped();
+    end_where_stopped();
     for (EmbeddingModel* model : {start.get(), now.get()}) model->move_to(place);
     const ModelPair models{*start, *now, data.training};
     diagnosis.add(diagnose_movement(models));
     diagnosis.add(diagnose_lengths(models, data.evaluation, run.settings()));
-    throw_if_stopped();
+    end_where_stopped();
     say(stderr, "embed pairs of {} training sets\n", data.training.size());
     diagnosis.add(diagnose_pairs(models, run.settings()));
-    throw_if_stopped();
+    end_where_stopped();
     diagnosis.add(diagnose_collapse(models, run.settings()));
 }
 
@@ -140,7 +140,7 @@ Diagnosis diagnose(const RunDirectory& run, const std::string& device) {
     Diagnosis diagnosis{run.info().shown_name(), {}};
     say(stderr, "read the record and the data\n");
     DiagnosedData data = read_data(run);
-    throw_if_stopped();
+    end_where_stopped();
     diagnosis.add(diagnose_end(run));
     diagnosis.add(diagnose_training(run));
     diagnosis.add(diagnose_changes(run, data.training, data.evaluation));
@@ -150,7 +150,7 @@ Diagnosis diagnose(const RunDirectory& run, const std::string& device) {
     diagnosis.add(diagnose_repeats(data.training));
     diagnosis.add(diagnose_leaks(data.training, data.evaluation));
     diagnosis.add(diagnose_gain(run, data.evaluation));
-    throw_if_stopped();
+    end_where_stopped();
     if (fs::is_directory(final_model_folder(run)))
         diagnose_model(run, data, device, diagnosis);
     else
