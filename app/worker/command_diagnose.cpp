@@ -16,6 +16,7 @@
 #include "figure/text_width.h"
 #include "model/accelerator.h"
 #include "plugin/run_model.h"
+#include "record/journal.h"
 #include "record/start_fingerprint.h"
 #include "record/whole_settings.h"
 #include "settings/core_settings.h"
@@ -60,15 +61,26 @@ DiagnosedData read_data(const RunDirectory& run) {
     return data;
 }
 
+/// The first so many parts of a run's training, as its journals tell.
+std::size_t parts_begun(const RunDirectory& run) {
+    std::size_t begun = 0;
+    for (const int attempt : run.attempts())
+        for (JournalReader journal(run.attempt_journal(attempt)); const auto event = journal.next();)
+            if (event->type == "stage_started" && event->fields.contains("part"))
+                begun = std::max(begun, json_at<std::size_t>(event->fields, "part", "stage_started") + 1);
+    return begun;
+}
+
 /// Each stage's batches, of the data that it had: it may have filtered and mined what those before it left.
 std::vector<Finding> diagnose_stages(const RunDirectory& run, DiagnosedData& data) {
     const std::vector<Json> recipes = recipes_of(run.settings());
     const BatchPairs recorded = recorded_pairs(run);
+    const std::size_t begun = parts_begun(run);
     std::vector<Finding> findings;
     for (std::size_t part = 0; part < recipes.size(); ++part) {
         if (data.all_trained) {
             const std::size_t before = data.missing.size();
-            read_or_note(data, [&] { take_chosen(run.folder() / "data", recipes, part, data.training); });
+            read_or_note(data, [&] { take_chosen(run.folder() / "data", recipes, part, part < begun, data.training); });
             data.all_trained = data.missing.size() == before;  // what later stages chose is of what this one left
         }
         for (Finding& one : diagnose_negatives(data.training, run.settings(), recorded, part)) findings.push_back(std::move(one));

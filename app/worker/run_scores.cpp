@@ -119,15 +119,27 @@ void RunScores::analyse() {
                                 .run_folder = run_.run.folder(),
                                 .run = run_.settings,
                                 .training_sets = [this]() -> const std::vector<TrainingSet>& {
-                                    if (data_.training().empty()) {
-                                        data_.read_training();
-                                        take_chosen(run_.run.folder() / "data", run_.settings, data_.training());
-                                    }
+                                    if (data_.training().empty()) read_chosen_training();
                                     return data_.training();
                                 },
                                 .evaluation = data_.evaluation(),
                                 .phase = [&](const std::string& what) { run_.journal->phase(what); }};
-        store(settings, name, registry().make_analysis(method, settings)->run(context));
+        try {
+            store(settings, name, registry().make_analysis(method, settings)->run(context));
+        } catch (const DataUnavailable& error) {
+            run_.warn(fmt::format("analysis {} is left out: {}", name, error.what()));
+        }
+    }
+}
+
+/// As the training left them; where that cannot be had there are none, rather than all.
+void RunScores::read_chosen_training() {
+    data_.read_training();
+    try {
+        take_chosen(run_.run.folder() / "data", run_.settings, data_.training());
+    } catch (const DataUnavailable&) {
+        data_.training().clear();
+        throw;
     }
 }
 

@@ -22,6 +22,7 @@ class RunScores {
     bool evaluate_all();
     bool evaluate_all(CachedEmbedder& embedder);
     void analyse();
+    void read_chosen_training();
     void store(const Json& settings, const std::string& name, const AnalysisResult& analysed) const;
     const RunContext& run_;
     RunData& data_;

@@ -116,7 +116,7 @@ bool RunTraining::train(const Variant& variant, const std::optional<Checkpoint>&
     check_stages(stages, first);
     for (std::size_t i = 0; i < stages.size(); ++i) {
         if (i == 0 || stages[i].part != stages[i - 1].part) {
-            const bool begun = resume && (i < first || resume->state.step > 0);
+            const bool begun = resume && (i < first || (i == first && resume->state.step > 0));
             data.prepare(stages[i], begun,
                          data_.training());  // also of stages that an earlier attempt has trained: the next ones build on their data
             if (i > 0 || stages[i].filter.is_object() || stages[i].mine.is_object()) texts_.clear();

@@ -10,8 +10,6 @@
 #include "common/untrusted_json.h"
 #include "data/sources.h"
 #include "experiment/recipes.h"
-#include "record/journal.h"
-#include "record/run_directory.h"
 #include "train/process_group.h"
 
 namespace faceter::worker {
@@ -45,7 +43,10 @@ std::string_view without_head(std::string_view content, const std::string& file)
     const Json head = parse_untrusted_json(content.substr(0, end));
     const auto hash = head.is_object() ? head.find("hash") : head.end();
     if (hash == head.end() || *hash != hash128(lines).hex())
-        throw data_error("{}: is not what its stage wrote: lines are missing, or others; remove it, and the stage chooses anew", file);
+        throw data_error(
+            "{}: is not what its stage wrote: lines are missing, or others; put back what it was, or begin anew: faceter rerun. Where the "
+            "stage names a teacher it may be removed, and is written anew",
+            file);
     return lines;
 }
 
@@ -82,27 +83,6 @@ void take_file(const fs::path& file, TrainingSet& set) {
     const std::string_view lines = without_head(content, file.string());
     take_lines(lines, file.string(), set);
     set.fingerprint = hash128(set.fingerprint.append(lines)).hex();
-}
-
-/// As the run's journals tell.
-std::size_t times_chosen(const fs::path& run, bool mining, const TrainingSet& set) {
-    std::size_t times = 0;
-    const RunDirectory directory(run);
-    for (const int attempt : directory.attempts())
-        for (JournalReader journal(directory.attempt_journal(attempt)); const auto event = journal.next();) {
-            const auto card = event->fields.find("card");
-            times += event->type == "data" && card != event->fields.end() && card->is_object() &&
-                     event->fields.value("use", Json()) == (mining ? "mine" : "filter") &&
-                     event->fields.value("task", Json()) == set.task && card->value("name", Json()) == set.name;
-        }
-    return times;
-}
-
-/// By the `part`th recipe and those before it.
-std::size_t times_asked(const std::vector<Json>& recipes, std::size_t part, bool mining, const std::string& task) {
-    const auto asks = [&](const Json& one) { return trains(one, task) && one.at(mining ? "mine" : "filter").is_object(); };
-    const auto end = recipes.begin() + static_cast<std::ptrdiff_t>(part) + 1;
-    return static_cast<std::size_t>(std::count_if(recipes.begin(), end, asks));
 }
 
 MiningSettings mining_settings(const Json& settings) {
@@ -169,16 +149,15 @@ void StageData::prepare(const PlannedStage& planned, bool begun, std::vector<Tra
     }
 }
 
-void take_chosen(const fs::path& folder, const std::vector<Json>& recipes, std::size_t part, std::vector<TrainingSet>& sets) {
+void take_chosen(const fs::path& folder, const std::vector<Json>& recipes, std::size_t part, bool begun, std::vector<TrainingSet>& sets) {
     const Json& recipe = recipes.at(part);
     for (std::size_t s = 0; s < sets.size(); ++s)
         for (const bool mining : {false, true}) {
+            if (!trains(recipe, sets[s].task) || !recipe.at(mining ? "mine" : "filter").is_object()) continue;
             const fs::path file = folder / file_name(part, mining, s);
-            const bool chosen = trains(recipe, sets[s].task) && recipe.at(mining ? "mine" : "filter").is_object();
-            if (!chosen) continue;
             if (fs::exists(file))
                 take_file(file, sets[s]);
-            else if (times_chosen(folder.parent_path(), mining, sets[s]) >= times_asked(recipes, part, mining, sets[s].task))
+            else if (begun)
                 throw DataUnavailable(
                     fmt::format("{}: is gone, and with it what its stage chose of the training data '{}'", file.string(), sets[s].name));
         }
@@ -186,7 +165,7 @@ void take_chosen(const fs::path& folder, const std::vector<Json>& recipes, std::
 
 void take_chosen(const fs::path& folder, const Json& settings, std::vector<TrainingSet>& sets) {
     const std::vector<Json> recipes = recipes_of(settings);
-    for (std::size_t part = 0; part < recipes.size(); ++part) take_chosen(folder, recipes, part, sets);
+    for (std::size_t part = 0; part < recipes.size(); ++part) take_chosen(folder, recipes, part, true, sets);
 }
 
 }  // namespace faceter::worker

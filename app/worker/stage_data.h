@@ -44,10 +44,10 @@ class StageData {
     Reports reports_;
 };
 
-/// What the stages of a run have chosen of its sets as they are read, from the same files: as its training left them. `settings`: the
-/// run's. DataUnavailable: a file is gone whose writing the run's journal tells of.
+/// What the stages of a trained run have chosen of its sets as they are read, from the same files: as its training left them. `settings`:
+/// the run's. DataUnavailable: a file is gone.
 void take_chosen(const fs::path& folder, const Json& settings, std::vector<TrainingSet>& sets);
-/// What one stage has, the `part`th, of the sets as those before it left them.
-void take_chosen(const fs::path& folder, const std::vector<Json>& recipes, std::size_t part, std::vector<TrainingSet>& sets);
+/// What one stage has, the `part`th, of the sets as those before it left them. One that was not `begun` may not have chosen yet.
+void take_chosen(const fs::path& folder, const std::vector<Json>& recipes, std::size_t part, bool begun, std::vector<TrainingSet>& sets);
 
 }  // namespace faceter::worker

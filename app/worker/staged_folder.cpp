@@ -19,6 +19,9 @@ fs::path plain(const fs::path& folder) {
     return whole.filename().empty() ? whole.parent_path() : whole;
 }
 
+/// Without it no folder is read: what a kill leaves of one model and of another is none.
+bool makes_a_model(const fs::path& file) { return file.filename() == "config.json" || file.filename() == "adapter_config.json"; }
+
 }  // namespace
 
 StagedFolder::StagedFolder(const fs::path& place) : place_(plain(place)) {
@@ -50,6 +53,8 @@ void StagedFolder::put_in_place() {
     std::vector<fs::path> files;
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(staged_))
         if (!entry.is_directory()) files.push_back(entry.path().lexically_relative(staged_));
+    const auto last = std::stable_partition(files.begin(), files.end(), [](const fs::path& file) { return !makes_a_model(file); });
+    for (auto file = last; file != files.end(); ++file) fs::remove(place_ / *file);
     for (const fs::path& file : files) {
         make_directories((place_ / file).parent_path());
         rename_synced(staged_ / file, place_ / file);

@@ -88,7 +88,7 @@ inline std::string explain(const CLI::App& command, const CLI::ParseError& error
     }
     if (error.get_name() == "RequiredError" && !subcommands.empty() && command.get_subcommands().empty())
         return fmt::format("{} is followed by one of {}", full_name(command), join(subcommands, ", "));
-    return unguarded(error.what());
+    return unguarded(std::string(error.what()));
 }
 
 /// What is wrong with a command line, and whose help says more.

@@ -75,6 +75,7 @@ void leave_out(const Manifest& manifest, const RejectedPlugin& plugin, Registry&
 
 std::vector<RejectedPlugin> load_plugins(const std::vector<Manifest>& manifests, Registry& registry) {
     std::vector<RejectedPlugin> rejected;
+    std::vector<const Manifest*> left_out;
     for (const Manifest& manifest : manifests) {
         std::string reason;
         try {
@@ -84,8 +85,9 @@ std::vector<RejectedPlugin> load_plugins(const std::vector<Manifest>& manifests,
         }
         if (reason.empty()) continue;
         rejected.push_back({manifest.library(), reason});
-        leave_out(manifest, rejected.back(), registry);
+        left_out.push_back(&manifest);
     }
+    for (std::size_t i = 0; i < left_out.size(); ++i) leave_out(*left_out[i], rejected[i], registry);  // another may have its names
     return rejected;
 }
 

@@ -228,7 +228,8 @@ class TestStudyCommand : public QObject {
         NEED_SHARED();
         write_files();
         const auto counted = [&] {
-            for (const Json& run : json_of(study("status", {"--json"})).at("runs"))
+            const Json status = json_of(study("status", {"--json"}));
+            for (const Json& run : status.at("runs"))
                 if (run.at("variant") == "EM" && run.at("seed") == 3) return run.at("run").get<std::string>();
             return std::string();
         };

@@ -193,7 +193,7 @@ class TestMtebResults : public QObject {
         QVERIFY(runs[0].id != runs[1].id && again[1].id == runs[1].id);
     }
     void a_subset_that_stands_twice_counts_once() {
-        const fs::path root = folder_.path() / "twice";
+        const fs::path root = folder_.path() / "repeated-subset";
         const auto write = [&](const char* second) {
             Json subset = {{"hf_subset", "default"}, {"main_score", 0.5}}, again = subset;
             again["main_score"] = parse_json(second, "score");

@@ -352,6 +352,18 @@ class TestExportCommand : public QObject {
         QCOMPARE(read_file(in("there") + "/notes.txt"), std::string("mine"));
         QVERIFY(fs::exists(in("there") + "/model.safetensors") && fs::exists(in("there") + "/1_Pooling/config.json"));
     }
+    /// As where it is killed between two of the files: what is there of two exports is no model.
+    void an_export_over_another_that_ends_between_its_files_leaves_no_model() {
+        QCOMPARE(worker({"export", run_, in("halved")}).exit_code, 0);
+        const std::string in_the_way = in("halved") + "/tokenizer.json";
+        fs::remove(in_the_way);
+        make_directories(in_the_way + "/mine");
+        QCOMPARE(worker({"export", run_, in("halved"), "--force"}).exit_code, 5);
+        QVERIFY(!fs::exists(in("halved") + "/config.json"));
+        fs::remove_all(in_the_way);
+        QCOMPARE(worker({"export", run_, in("halved"), "--force"}).exit_code, 0);
+        QCOMPARE(worker({"describe", "--model", in("halved")}).exit_code, 0);
+    }
     /// A shell may stand there, it may be a link, or a disk of its own.
     void an_empty_folder_that_is_there_stays_the_same_folder() {
         make_directories(in("empty"));

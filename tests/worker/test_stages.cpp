@@ -1,3 +1,4 @@
+#include <QProcess>
 #include <algorithm>
 #include <fstream>
 #include <map>
@@ -275,6 +276,24 @@ class TestStages : public QObject {
         fs::rename(project_.path() / "kept.jsonl", file);
         const ChildResult again = go_on();
         QVERIFY2(again.exit_code == 0, again.last_lines.c_str());
+    }
+    void a_run_that_is_stopped_before_a_stage_that_mines_goes_on() {
+        NEED_SHARED();
+        std::string text = experiment_text("{method: instruction}", ", mine: {negatives: 2}");
+        text.replace(text.find("steps: 6"), 8, "steps: 150");
+        const Experiment experiment = parsed(text, project_.path() / "s.yaml");
+        const RunDirectory made = RunDirectory::create(project_.path(), experiment, experiment.runs().front(), false);
+        QProcess worker;
+        worker.start(FACETER_BINARY_DIR "/bin/faceter-worker", {"run", QString::fromStdString(made.folder().string())});
+        QTRY_VERIFY_WITH_TIMEOUT(fs::exists(made.attempt_journal(1)) && events(made, "step").size() > 2, hang_ms);
+        worker.terminate();
+        QVERIFY(worker.waitForFinished(hang_ms));
+        QCOMPARE(worker.exitCode(), 6);
+        QCOMPARE(events(made, "stage_started").size(), std::size_t{1});
+        const ChildResult rest =
+            run_child({FACETER_BINARY_DIR "/bin/faceter-worker", "run", made.folder().string()}, std::chrono::seconds(200), 1 << 20);
+        QVERIFY2(rest.exit_code == 0, rest.last_lines.c_str());
+        QVERIFY(fs::exists(made.folder() / "data/stage-1-mine-1.jsonl"));
     }
     void a_filter_judges_in_shards_of_equal_size() {
         NEED_SHARED();

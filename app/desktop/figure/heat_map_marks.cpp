@@ -128,7 +128,7 @@ QString HeatMapMarks::barTitle() const { return fittedTitle(heatMapLabel(m_map),
 int HeatMapMarks::barRoom() const {
     const QFontMetricsF metrics(m_style.font);
     double widest = 0;
-    for (const Tick& tick : barTicks()) widest = std::max(widest, metrics.horizontalAdvance(QString::fromStdString(tick.label)));
+    for (const Tick& tick : barTicks()) widest = std::max(widest, metrics.horizontalAdvance(tickText(tick.label)));
     const QString title = barTitle();
     const double label = title.isEmpty() ? 0 : static_cast<double>(title.count(QLatin1Char('\n')) + 1) * metrics.height() + 6;
     return static_cast<int>(std::ceil(barGap + barWidth + tickLength + 4 + widest + label + 4));
@@ -152,7 +152,7 @@ void HeatMapMarks::drawBar(QCPPainter* painter) const {
         painter->setPen(QPen(m_style.colours.secondary, 1));
         painter->drawLine(QLineF(bar.right(), y, bar.right() + tickLength, y));
         painter->drawText(QRectF(bar.right() + tickLength + 4, y - metrics.height() / 2, 100, metrics.height()),
-                          Qt::AlignLeft | Qt::AlignVCenter | Qt::TextSingleLine, QString::fromStdString(tick.label));
+                          Qt::AlignLeft | Qt::AlignVCenter | Qt::TextSingleLine, tickText(tick.label));
     }
     const QString title = barTitle();
     const double room = titleRoom(), high = static_cast<double>(title.count(QLatin1Char('\n')) + 1) * metrics.height();

@@ -6,12 +6,7 @@
 #include "figure/ticks.h"
 
 namespace faceter::desktop {
-namespace {
 
-constexpr double turnedBy = -35, longestTurned = 130, closestTurned = 24;
-constexpr int mostNumbers = 12;
-
-/// "1e-05" as 10⁻⁵, "-3" with a minus sign.
 QString tickText(const std::string& label) {
     static const QString digits = QStringLiteral("⁰¹²³⁴⁵⁶⁷⁸⁹");
     QString text = QString::fromStdString(label);
@@ -30,6 +25,11 @@ QString tickText(const std::string& label) {
     if (negative) text[0] = QChar(0x2212);
     return text + power;
 }
+
+namespace {
+
+constexpr double turnedBy = -35, longestTurned = 130, closestTurned = 24;
+constexpr int mostNumbers = 12;
 
 /// `factors` times the powers of ten within the range, every `step`-th power.
 std::vector<double> powers(const QCPRange& range, const std::vector<double>& factors, int step) {

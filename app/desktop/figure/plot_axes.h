@@ -6,6 +6,9 @@
 
 namespace faceter::desktop {
 
+/// A label of core/figure/ticks.h as the screen has it: with a minus sign, thin spaces in large numbers, powers of ten as 10⁻⁵.
+QString tickText(const std::string& label);
+
 /// Round places with the labels of core/figure/ticks.h, so that screen and report agree; powers of ten as 10⁻⁵.
 class RoundTicker : public QCPAxisTicker {
   public:

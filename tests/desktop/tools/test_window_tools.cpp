@@ -32,14 +32,16 @@ void type(QLineEdit* edit, const QString& text) {
     QTest::keyClicks(edit, text);
 }
 
-void drop(QWidget* window, const fs::path& path) {
+void drop(QWidget* window, const QUrl& url) {
     QMimeData data;
-    data.setUrls({QUrl::fromLocalFile(QString::fromStdString(path.string()))});
+    data.setUrls({url});
     QDragEnterEvent enter(QPoint(400, 300), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
     QApplication::sendEvent(window, &enter);
     QDropEvent event(QPointF(400, 300), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
     QApplication::sendEvent(window, &event);
 }
+
+void drop(QWidget* window, const fs::path& path) { drop(window, QUrl::fromLocalFile(QString::fromStdString(path.string()))); }
 
 }  // namespace
 
@@ -241,10 +243,7 @@ class TestWindowTools : public QObject {
         drop(on.window.get(), picture);
         const auto* bar = on.find<ErrorBar>("errorBar");
         QVERIFY2(bar->message().contains(QStringLiteral("picture.png: this file is none that can be opened")), qPrintable(bar->message()));
-        QMimeData elsewhere;
-        elsewhere.setUrls({QUrl(QStringLiteral("https://example.org/e.yaml"))});
-        QDropEvent event(QPointF(400, 300), Qt::CopyAction, &elsewhere, Qt::LeftButton, Qt::NoModifier);
-        QApplication::sendEvent(on.window.get(), &event);
+        drop(on.window.get(), QUrl(QStringLiteral("https://example.org/e.yaml")));
         QVERIFY2(bar->message().startsWith(QStringLiteral("https://example.org/e.yaml: only files")), qPrintable(bar->message()));
         QCOMPARE(on.workspace.runs()->runs.size(), std::size_t(5));
     }

@@ -326,14 +326,20 @@ void ComparePage::fitTable() {
     m_table->fitColumns(widestName);
     auto* delegate = static_cast<CompareDelegate*>(m_table->itemDelegate());
     delegate->measure(*m_model);
-    for (int column = CompareModel::firstGroup;
-         m_comparison && column < CompareModel::firstGroup + static_cast<int>(m_comparison->groups.size()); ++column) {
-        const bool isBase = m_comparison->baseline == static_cast<std::size_t>(column - CompareModel::firstGroup);
-        m_table->setColumnWidth(column, std::max(std::min(m_table->columnWidth(column), 220), delegate->groupWidth(column, !isBase)));
-    }
     const int rows = std::min(m_model->rowCount(), mostRows), columns = m_model->columnCount();
+    const int groups = m_comparison ? static_cast<int>(m_comparison->groups.size()) : 0;
     int width = 0;
-    for (int column = 0; column < columns; ++column) width += m_table->columnWidth(column);
+    // Where they do not fit beside one another, names have their short form, so that more of the groups are in sight.
+    for (const int most : {220, 120}) {
+        if (most != 220 && width <= m_table->viewport()->width()) break;
+        for (int group = 0; group < groups; ++group) {
+            const int column = CompareModel::firstGroup + group;
+            const bool isBase = m_comparison->baseline == static_cast<std::size_t>(group);
+            m_table->setColumnWidth(column, std::max(std::min(m_table->columnWidth(column), most), delegate->groupWidth(column, !isBase)));
+        }
+        width = 0;
+        for (int column = 0; column < columns; ++column) width += m_table->columnWidth(column);
+    }
     // What is left is shared by the numbers' columns, so that the table ends where the cards do.
     if (const int left = m_table->viewport()->width() - width; left > 0 && columns > CompareModel::firstGroup)
         for (int column = CompareModel::firstGroup; column < columns; ++column)
