@@ -34,7 +34,7 @@ std::vector<BundleFile> take_study(const Catalogue& catalogue, const std::string
                                   {"study/report.md", report.to_markdown()},
                                   {"study/report.json", report.to_json().dump(1, ' ', false, Json::error_handler_t::replace) + "\n"}};
     for (const Figure& figure : report.figures) files.emplace_back("study/" + safe_file_name(figure.name) + ".svg", figure_to_svg(figure));
-    const fs::path decided = project / "studies" / (safe_file_name(study.name) + ".json");
+    const fs::path decided = study_record_file(project, study.name);
     if (fs::exists(decided)) files.emplace_back("study/record.json", read_file(decided));
     return files;
 }

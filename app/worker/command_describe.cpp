@@ -8,6 +8,7 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "common/hash.h"
+#include "common/inner_path.h"
 #include "common/json_text.h"
 #include "common/printable.h"
 #include "common/strings.h"
@@ -114,9 +115,8 @@ std::optional<std::vector<std::string>> changed_since_export(const fs::path& fol
     for (const char* kind : {"weights_sha256", "files_sha256"}) {  // the others' are not in records of version 0.1
         const Json hashes = json_or<Json>(record, kind, Json::object(), file.string());
         for (const auto& [name, hash] : hashes.items()) {
-            const fs::path path = fs::path(name).lexically_normal();
-            if (path.is_absolute() || path.empty() || *path.begin() == "..")
-                throw data_error("{}: the path {} leaves the folder", file.string(), faceter::quoted(name));
+            const fs::path path = name;
+            if (!is_inner_path(path)) throw data_error("{}: the path {} leaves the folder", file.string(), faceter::quoted(name));
             if (!fs::is_regular_file(folder / path))
                 changed.push_back(name + " (missing)");
             else if (hash != sha256_file(folder / path))

@@ -13,6 +13,7 @@
 #include "common/strings.h"
 #include "compare/bundle.h"
 #include "compare/bundle_layout.h"
+#include "compare/study.h"
 #include "record/trash_folders.h"
 
 namespace faceter {
@@ -165,7 +166,7 @@ class StudyDecided {
     StudyDecided(const fs::path& top, const Project& project) : record_(top / "study/record.json") {
         if (!fs::is_regular_file(record_)) return;
         const Json plan = json_at<Json>(read_json(record_), "plan", record_.string());
-        place_ = project.folder() / "studies" / (safe_file_name(json_at<std::string>(plan, "name", record_.string())) + ".json");
+        place_ = study_record_file(project.folder(), json_at<std::string>(plan, "name", record_.string()));
     }
     void take() const {
         if (place_.empty() || fs::exists(place_)) return;

@@ -353,8 +353,6 @@ void write_json(const fs::path& file, const Json& json) {
     write_file_atomic(file, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
-fs::path record_file(const Study& study, const fs::path& project) { return project / "studies" / (safe_file_name(study.name) + ".json"); }
-
 /// What stands there may have been edited, or cut short.
 Json checked_record(const fs::path& file) {
     Json record = read_json(file);
@@ -506,8 +504,12 @@ StudyStart begin_study(const std::vector<Experiment>& experiments, std::vector<S
     return start;
 }
 
+fs::path study_record_file(const fs::path& project, const std::string& name) {
+    return project / "studies" / (safe_file_name(name) + ".json");
+}
+
 void record_study(const Study& study, const fs::path& project) {
-    const fs::path file = record_file(study, project);
+    const fs::path file = study_record_file(project, study.name);
     if (!fs::exists(file)) {
         make_directories(file.parent_path());
         write_json(
@@ -524,7 +526,7 @@ void record_study(const Study& study, const fs::path& project) {
 }
 
 StudyRecord read_study_record(const Study& study, const fs::path& project) {
-    const fs::path file = record_file(study, project);
+    const fs::path file = study_record_file(project, study.name);
     if (!fs::exists(file)) return {study.hash, "", study.plan, {}};
     const Json json = checked_record(file);
     StudyRecord record{json_at<std::string>(json, "hash", file.string()), json_at<std::string>(json, "first_run", file.string()),

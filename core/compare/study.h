@@ -96,7 +96,9 @@ struct StudyStart {
 /// Makes the runs that have no record in `project`.
 StudyStart begin_study(const std::vector<Experiment>& experiments, std::vector<StudyRun> planned, const fs::path& project, bool smoke);
 
-/// PROJECT/studies/NAME.json: the plan as it was at the first run, and what has been changed since.
+/// PROJECT/studies/NAME.json of the study that is called so.
+fs::path study_record_file(const fs::path& project, const std::string& name);
+/// What stands there: the plan as it was at the first run, and what has been changed since.
 struct StudyRecord {
     std::string hash, first_run;
     Json plan;

@@ -219,14 +219,11 @@ struct Teacher {
     auto operator<=>(const Teacher&) const = default;
 };
 
-/// The tasks with training data that a stage, or a run without stages, trains.
+/// The tasks with training data that a recipe trains.
 std::set<std::string> trained_by(const Json& recipe, const Json& tasks) {
-    std::vector<std::string> named;  // a run without stages has the tasks themselves there
-    if (recipe.contains("tasks") && recipe["tasks"].is_array()) named = json_at<std::vector<std::string>>(recipe, "tasks", "stages");
     std::set<std::string> trained;
     for (const auto& [name, task] : tasks.items())
-        if (!task.at("train").empty() && (named.empty() || std::find(named.begin(), named.end(), name) != named.end()))
-            trained.insert(name);
+        if (!task.at("train").empty() && trains(recipe, name)) trained.insert(name);
     return trained;
 }
 
@@ -234,15 +231,11 @@ std::set<std::string> trained_by(const Json& recipe, const Json& tasks) {
 std::vector<Teacher> teachers_of(const Json& settings) {
     std::vector<Teacher> teachers;
     const std::set<std::string> none;
-    const auto add = [&](const Json& recipe) {
+    for (const Json& recipe : recipes_of(settings))
         for (const std::string part : {"objective", "curriculum", "filter", "mine"})
             if (recipe.contains(part) && recipe[part].is_object())
                 if (const auto name = json_or<std::string>(recipe[part], "teacher", "", part); !name.empty())
                     teachers.push_back({name, part == "objective", part == "objective" ? trained_by(recipe, settings.at("tasks")) : none});
-    };
-    const Json stages = json_or<Json>(settings, "stages", Json::array(), "settings");
-    for (const Json& stage : stages) add(stage);
-    if (stages.empty()) add(settings);
     return teachers;
 }
 

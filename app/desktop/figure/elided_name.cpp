@@ -4,14 +4,14 @@
 #include <algorithm>
 
 namespace faceter::desktop {
-namespace {
 
-/// "training.learning_rate" to "lr".
 QString initials(const QString& key) {
     QString letters;
     for (const QString& word : key.section(QLatin1Char('.'), -1).split(QLatin1Char('_'), Qt::SkipEmptyParts)) letters += word.front();
     return letters;
 }
+
+namespace {
 
 struct Parts {
     QString front;   ///< "IC · "

@@ -4,6 +4,9 @@
 
 namespace faceter::desktop {
 
+/// The first letters of a setting's words: "training.learning_rate" to "lr".
+QString initials(const QString& key);
+
 /// A run's or group's name in so much room (pixels). Points of a sweep differ in their values, so their keys give way first, to the
 /// first letters of their words ("IC · learning_rate=2e-5,batch_size=16" to "IC · lr=2e-5,bs=16"), then what stands in front of them.
 /// The same of a comparison's "IC training.learning_rate=2e-5". How many seeds there are, " (n = 3)" at the end, or " (baseline)", gives

@@ -46,6 +46,23 @@ struct Follower {
     }
 };
 
+/// 200 made up runs in the default columns, a line for all seeds of a configuration, in a wide view.
+struct SeedsView {
+    RunsDataPtr data = made_up_runs(200);
+    LayoutOptions options = plain_options(*data);
+    RunsModel model;
+    std::unique_ptr<RunsView> view;
+
+    SeedsView() {
+        options.columns = data->defaultColumns();
+        options.group = {GroupBy::Kind::seeds, {}};
+        show(model, data, options);
+        view = std::make_unique<RunsView>(model);
+        view->resize(1400, 400);
+        view->show();
+    }
+};
+
 }  // namespace
 
 class TestRunsModel : public QObject {
@@ -186,15 +203,8 @@ class TestRunsModel : public QObject {
     }
 
     void the_last_column_goes_out_of_sight_after_names_gave_way() {
-        const RunsDataPtr data = made_up_runs(200);
-        LayoutOptions options = plain_options(*data);
-        options.columns = data->defaultColumns();
-        options.group = {GroupBy::Kind::seeds, {}};
-        RunsModel model;
-        show(model, data, options);
-        RunsView view(model);
-        view.resize(1400, 400);
-        view.show();
+        const SeedsView shown;
+        RunsView& view = *shown.view;
         QVERIFY(QTest::qWaitForWindowExposed(&view));
         view.fitWidths();
         int least = view.columnWidth(0);
@@ -210,19 +220,13 @@ class TestRunsModel : public QObject {
     }
 
     void settings_give_way_before_names() {
-        const RunsDataPtr data = made_up_runs(200);
-        LayoutOptions options = plain_options(*data);
-        options.columns = data->defaultColumns();
-        options.group = {GroupBy::Kind::seeds, {}};
-        RunsModel model;
-        show(model, data, options);
-        RunsView view(model);
-        view.resize(1400, 400);
-        view.show();
+        const SeedsView shown;
+        RunsView& view = *shown.view;
         QVERIFY(QTest::qWaitForWindowExposed(&view));
         view.fitWidths();
-        const auto key = std::find(options.columns.begin(), options.columns.end(), RunColumn{RunColumn::Kind::key_settings, {}});
-        const int settings = static_cast<int>(key - options.columns.begin()), name = view.columnWidth(0);
+        const std::vector<RunColumn>& columns = shown.options.columns;
+        const auto key = std::find(columns.begin(), columns.end(), RunColumn{RunColumn::Kind::key_settings, {}});
+        const int settings = static_cast<int>(key - columns.begin()), name = view.columnWidth(0);
         const int wide = view.columnWidth(settings), head = view.horizontalHeader()->fontMetrics().horizontalAdvance(key->title()) + 20;
         QVERIFY2(wide > std::max(72, head), qPrintable(QString::number(wide)));  // else this test shows nothing
         bool settingsGaveWay = false;

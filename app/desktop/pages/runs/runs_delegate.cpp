@@ -45,10 +45,7 @@ QString withShortSettings(const QString& text) {
     QStringList parts = text.split(between);
     for (QString& part : parts) {
         const qsizetype space = part.indexOf(QLatin1Char(' '));
-        if (space < 0) continue;
-        QString letters;
-        for (const QString& word : part.left(space).split(QLatin1Char('_'), Qt::SkipEmptyParts)) letters += word.front();
-        part = letters + part.mid(space);
+        if (space >= 0) part = initials(part.left(space)) + part.mid(space);
     }
     return parts.join(between);
 }
