@@ -34,7 +34,7 @@ std::vector<fs::path> shards_of(const fs::path& first) {
     static const std::regex shard(R"((.*)-00000-of-(\d{5})(-[0-9a-f]+)?\.parquet)", std::regex::icase);
     std::smatch match;
     const std::string name = first.filename().string();
-    if (!std::regex_match(name, match, shard)) return {first};
+    if (!std::regex_match(name, match, shard) || std::stoul(match[2]) == 0) return {first};
     std::vector<fs::path> files(std::stoul(match[2]));
     for (const auto& entry : fs::directory_iterator(first.parent_path())) {
         const std::string other = entry.path().filename().string();
@@ -48,10 +48,10 @@ std::vector<fs::path> shards_of(const fs::path& first) {
     return files;
 }
 
-/// One file behind the other.
+/// One file behind the other. The first is opened at once: what cannot be is told before anything is read.
 class Joined : public InputStream {
   public:
-    Joined(std::vector<fs::path> files, ExpansionLimit limit) : files_(std::move(files)), limit_(limit) {}
+    Joined(std::vector<fs::path> files, ExpansionLimit limit) : files_(std::move(files)), limit_(limit) { open(files_[next_++]); }
     std::size_t read(char* to, std::size_t size) override {
         for (; next_ < files_.size() || current_; current_.reset()) {
             if (!current_) open(files_[next_++]);
