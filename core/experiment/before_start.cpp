@@ -22,7 +22,8 @@ std::vector<std::string> check_before_start(const Experiment& experiment, const 
     check_trained_tasks(experiment, catalogue);
     check_processes(experiment, catalogue, processes);
     std::vector<std::string> remarks = check_examples(experiment, catalogue);
-    for (const auto& more : {lone_parts(experiment, catalogue), unread_settings(experiment, catalogue), check_start_models(experiment)})
+    for (const auto& more : {lone_parts(experiment, catalogue), untrained_parts(experiment, catalogue),
+                             unread_settings(experiment, catalogue), check_start_models(experiment)})
         remarks.insert(remarks.end(), more.begin(), more.end());
     return remarks;
 }
