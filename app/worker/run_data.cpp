@@ -6,6 +6,7 @@
 
 #include "data/leaves.h"
 #include "data/overlap.h"
+#include "plugin/loader.h"
 #include "record/journal.h"
 
 namespace faceter::worker {
@@ -95,14 +96,14 @@ void RunData::read_validation() {
         }
 }
 
-void RunData::read_analysis_texts() {
+void RunData::read_analyses() {
     const Json analyses = json_or<Json>(run_.settings, "analyses", Json::array(), "settings");
     if (!analyses.empty()) run_.journal->phase("read the texts of analyses");
-    for (const Json& analysis : analyses) {
-        const Json entry = json_or<Json>(analysis, "texts", Json(), "analyses");
-        analysis_texts_.emplace_back();
+    for (const Json& settings : analyses) {
+        const Json entry = json_or<Json>(settings, "texts", Json(), "analyses");
+        analyses_.push_back({registry().make_analysis(json_at<std::string>(settings, "method", "analyses"), settings), {}});
         try {
-            analysis_texts_.back() = entry.is_null() ? std::vector<std::string>() : load_texts(run_.request(entry));
+            analyses_.back().texts = entry.is_null() ? std::vector<std::string>() : load_texts(run_.request(entry));
         } catch (const DataUnavailable& error) {
             run_.warn(error.what());
         }

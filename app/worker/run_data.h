@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "model/task.h"
+#include "plugin/registry.h"
 #include "run_context.h"
 
 namespace faceter::worker {
@@ -15,8 +16,9 @@ class RunData {
     void read_training();
     void read_evaluation();
     void read_validation();
-    /// Before the training, which none that cannot be read shall come to light behind.
-    void read_analysis_texts();
+    /// Makes the analyses, each of which reads its own files then, and reads the texts that they name: before the training, which none that
+    /// cannot be read shall come to light behind.
+    void read_analyses();
     /// Of texts that stand in both training and test data.
     void warn_of_overlap() const;
     /// Of sets that are others than an earlier attempt at the run read.
@@ -26,8 +28,12 @@ class RunData {
     const std::vector<EvaluationSet>& evaluation() const { return evaluation_; }
     /// Of tasks, for stages that train one alone.
     const std::vector<EvaluationSet>& validation() const { return validation_; }
-    /// Of each analysis of the settings, in order: empty where it names none; none where they cannot exist on this machine.
-    const std::vector<std::optional<std::vector<std::string>>>& analysis_texts() const { return analysis_texts_; }
+    struct ReadAnalysis {
+        std::unique_ptr<Analysis> analysis;
+        std::optional<std::vector<std::string>> texts;  ///< empty where it names none; none where they cannot exist on this machine
+    };
+    /// Of the settings, in order.
+    const std::vector<ReadAnalysis>& analyses() const { return analyses_; }
 
   private:
     void add_training_sets(std::vector<TrainingSet> sets, const Task& task);
@@ -35,7 +41,7 @@ class RunData {
     const RunContext& run_;
     std::vector<TrainingSet> training_;
     std::vector<EvaluationSet> evaluation_, validation_;
-    std::vector<std::optional<std::vector<std::string>>> analysis_texts_;
+    std::vector<ReadAnalysis> analyses_;
     std::vector<Json> read_;  ///< what the journal has of each
 };
 

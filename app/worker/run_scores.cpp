@@ -109,7 +109,7 @@ void RunScores::analyse() {
         const Json& settings = analyses[i];
         const auto method = json_at<std::string>(settings, "method", "analyses");
         const std::string name = analysis_result_name(method, ++times[method]);
-        const std::optional<std::vector<std::string>>& texts = data_.analysis_texts().at(i);
+        const auto& [analysis, texts] = data_.analyses().at(i);
         if (!texts) continue;  // the run has warned of them
         run_.journal->phase("analyse " + name);
         AnalysisContext context{.embedder = embedder_,
@@ -125,7 +125,7 @@ void RunScores::analyse() {
                                 .evaluation = data_.evaluation(),
                                 .phase = [&](const std::string& what) { run_.journal->phase(what); }};
         try {
-            store(settings, name, registry().make_analysis(method, settings)->run(context));
+            store(settings, name, analysis->run(context));
         } catch (const DataUnavailable& error) {
             run_.warn(fmt::format("analysis {} is left out: {}", name, error.what()));
         }

@@ -133,7 +133,7 @@ int RunSession::work() {
     check_processes(run_.settings, Catalogue::load(plugin_folders()), run_.rendezvous.size);  // they came by torchrun or srun
     if (run_.is_root()) {
         data_.read_evaluation();
-        data_.read_analysis_texts();
+        data_.read_analyses();
     }
     if (trained_) data_.warn_of_changes();
     if (!trained_ && !train()) return static_cast<int>(ExitCode::stopped);

@@ -39,17 +39,17 @@ std::vector<Question> read_questions(const fs::path& file) {
 /// Of each question, the context that the encoder puts nearest; how often each kind is first, and its mean similarity.
 class ContextPreference final : public Analysis {
   public:
-    explicit ContextPreference(const Json& settings) : path_(json_at<std::string>(settings, "path", "context_preference")) {}
+    explicit ContextPreference(const Json& settings)
+        : questions_(read_questions(json_at<std::string>(settings, "path", "context_preference"))) {}
 
     AnalysisResult run(const AnalysisContext& context) const override {
         struct Kind {
             double first = 0, offered = 0, similarity = 0, contexts = 0;
         };
         std::map<std::string, Kind> kinds;
-        const auto questions = read_questions(path_);
-        const std::vector<at::Tensor> similarities = similarities_of(context, questions);
-        for (std::size_t q = 0; q < questions.size(); ++q) {
-            const Question& question = questions[q];
+        const std::vector<at::Tensor> similarities = similarities_of(context, questions_);
+        for (std::size_t q = 0; q < questions_.size(); ++q) {
+            const Question& question = questions_[q];
             const at::Tensor& similar = similarities[q];
             const auto best = similar.argmax().item<std::int64_t>();
             std::map<std::string, bool> seen;
@@ -74,7 +74,7 @@ class ContextPreference final : public Analysis {
                            Cell::of(kind.similarity / kind.contexts)});
             result[name] = {{"questions", kind.offered}, {"first", kind.first}, {"mean_similarity", kind.similarity / kind.contexts}};
         }
-        return {{{"kinds", result}, {"questions", questions.size()}}, {}, {{"context_preference", table}}};
+        return {{{"kinds", result}, {"questions", questions_.size()}}, {}, {{"context_preference", table}}};
     }
 
   private:
@@ -112,7 +112,7 @@ class ContextPreference final : public Analysis {
         return similar;
     }
 
-    fs::path path_;
+    std::vector<Question> questions_;
 };
 
 }  // namespace

@@ -124,19 +124,24 @@ class TestStages : public QObject {
         QCOMPARE(rates[1], (std::vector<double>{2.5e-4, 5e-4, 5e-4, 5e-4}));
         QVERIFY(tokens[1] < tokens[0]);  // queries are cut to 6 tokens
     }
-    void texts_of_an_analysis_that_cannot_be_read_end_a_run_before_it_trains() {
+    void what_an_analysis_cannot_read_ends_a_run_before_it_trains() {
         NEED_SHARED();
         const std::string without = "embedding_forms, prefixes: [16]";
-        std::string text = experiment_text("{method: instruction}", "");
-        text.replace(text.find(without), without.size(), "inter_task_similarity, texts: {source: file, path: weak.jsonl}");
-        const Experiment experiment = parsed(text, project_.path() / "s.yaml");
-        const RunDirectory made = RunDirectory::create(project_.path(), experiment, experiment.runs().front(), false);
-        const ChildResult result =
-            run_child({FACETER_BINARY_DIR "/bin/faceter-worker", "run", made.folder().string()}, std::chrono::seconds(200), 1 << 20);
-        QCOMPARE(result.exit_code, 4);
-        QVERIFY2(result.last_lines.find("weak.jsonl:1: member 'text' is missing") != std::string::npos, result.last_lines.c_str());
-        QVERIFY(events(made, "stage_started").empty());
-        QVERIFY(!fs::exists(made.results() / "similar.json"));
+        for (const auto& [analysis, missing] :
+             std::map<std::string, std::string>{{"inter_task_similarity, texts: {source: file, path: weak.jsonl}", "text"},
+                                                {"context_preference, path: weak.jsonl", "contexts"}}) {
+            std::string text = experiment_text("{method: instruction}", "");
+            text.replace(text.find(without), without.size(), analysis);
+            const Experiment experiment = parsed(text, project_.path() / "s.yaml");
+            const RunDirectory made = RunDirectory::create(project_.path(), experiment, experiment.runs().front(), false);
+            const ChildResult result =
+                run_child({FACETER_BINARY_DIR "/bin/faceter-worker", "run", made.folder().string()}, std::chrono::seconds(200), 1 << 20);
+            QCOMPARE(result.exit_code, 4);
+            const std::string words = "weak.jsonl:1: member '" + missing + "' is missing";
+            QVERIFY2(result.last_lines.find(words) != std::string::npos, result.last_lines.c_str());
+            QVERIFY(events(made, "stage_started").empty());
+            QVERIFY(!fs::exists(made.results() / "similar.json"));
+        }
     }
     void no_more_steps_are_taken_than_were_announced() {
         NEED_SHARED();
