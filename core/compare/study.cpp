@@ -353,11 +353,14 @@ void write_json(const fs::path& file, const Json& json) {
     write_file_atomic(file, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
-/// What stands there may have been edited, or cut short.
-Json checked_record(const fs::path& file) {
+/// What stands there may have been edited, or cut short; or be another study's, whose name makes the same file.
+Json checked_record(const fs::path& file, const std::string& name) {
     Json record = read_json(file);
     for (const char* member : {"plan", "latest"}) json_at<Json>(record, member, file.string());
     json_at<std::vector<std::string>>(record, "deviations", file.string());
+    if (const auto of = json_or<std::string>(record.at("latest"), "name", name, file.string()); of != name)
+        throw settings_error("{}: is the record of the study {}, and {} would have the same file; give this study another name",
+                             file.string(), faceter::quoted(of), faceter::quoted(name));
     return record;
 }
 
@@ -415,6 +418,8 @@ Study read_study(const fs::path& file) {
     const auto yaml = read_yaml(file.string());
     refuse_experiment(yaml, file);
     const Json checked = resolve(study_schema(), yaml, absolute_path(file).parent_path());
+    if (trim(checked.at("name").get_ref<const std::string&>()).empty())
+        throw settings_error("{}: name is empty; the study's record in a project goes by it", file.string());
     Study study{checked.at("name"),
                 checked.at("question"),
                 checked.at("hypothesis"),
@@ -517,7 +522,7 @@ void record_study(const Study& study, const fs::path& project) {
             {{"hash", study.hash}, {"first_run", utc_now()}, {"plan", study.plan}, {"latest", study.plan}, {"deviations", Json::array()}});
         return;
     }
-    Json record = checked_record(file);
+    Json record = checked_record(file, study.name);
     const auto changes = changes_between(record.at("latest"), study.plan);
     if (changes.empty()) return;
     for (const std::string& change : changes) record["deviations"].push_back(utc_now() + ": " + change);
@@ -528,7 +533,7 @@ void record_study(const Study& study, const fs::path& project) {
 StudyRecord read_study_record(const Study& study, const fs::path& project) {
     const fs::path file = study_record_file(project, study.name);
     if (!fs::exists(file)) return {study.hash, "", study.plan, {}};
-    const Json json = checked_record(file);
+    const Json json = checked_record(file, study.name);
     StudyRecord record{json_at<std::string>(json, "hash", file.string()), json_at<std::string>(json, "first_run", file.string()),
                        json.at("plan"), json_at<std::vector<std::string>>(json, "deviations", file.string())};
     for (const std::string& change : changes_between(json.at("latest"), study.plan))
