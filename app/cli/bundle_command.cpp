@@ -4,6 +4,7 @@
 #include "cli/comparison.h"
 #include "cli/named_runs.h"
 #include "common/abandoned.h"
+#include "common/cancel.h"
 #include "common/error.h"
 #include "common/printable.h"
 #include "common/strings.h"
@@ -62,6 +63,7 @@ int bundle(const Cli& cli, BundleArguments arguments) {
     auto tests = similarity_tests(project, compared.comparison);
     Report report = gather_report(project, store, compared.rows, std::move(compared.comparison), std::move(compared.view), title);
     report.similarity = std::move(tests);
+    install_stop_handlers();
     write_bundle(output, report, runs, catalogue, more);
     if (arguments.json)
         print_json({{"file", output.string()}, {"runs", runs.size()}, {"bytes", fs::file_size(output)}});

@@ -1,6 +1,7 @@
 #include "cli/checks.h"
 #include "cli/experiment_arguments.h"
 #include "cli/named_runs.h"
+#include "common/cancel.h"
 #include "common/error.h"
 #include "common/printable.h"
 #include "common/progress.h"
@@ -56,9 +57,11 @@ int stage(const Cli& cli, const StageArguments& arguments) {
     options.smoke = arguments.smoke;
     options.add_tokens = [&](const fs::path& tokens) { add_tokens(experiment, tokens); };
     options.progress = [&](std::uint64_t done, std::uint64_t all) {
+        if (stop_requested() != StopRequest::none) throw Error(ExitCode::stopped, "stopped; nothing of the folder was left");
         if (!line) line.emplace("copy", all, "B");
         line->update(done);
     };
+    install_stop_handlers();
     const StageReport report = stage_experiment(experiment, catalogue, folder, options);
     if (line) line->finish();
     if (arguments.json) {

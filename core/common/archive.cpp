@@ -9,6 +9,7 @@
 #include <exception>
 #include <set>
 
+#include "common/cancel.h"
 #include "common/error.h"
 #include "common/inner_path.h"
 #include "common/strings.h"
@@ -267,6 +268,7 @@ ArchiveWriter::ArchiveWriter(const fs::path& file) : file_(file), sink_(new Sink
 ArchiveWriter::~ArchiveWriter() { Library::get().write_free(archive_); }
 
 void ArchiveWriter::add(const std::string& name, std::string_view content) {
+    if (stop_requested() != StopRequest::none) throw Error(ExitCode::stopped, "stopped; nothing of the archive was left");
     const Library& library = Library::get();
     const std::unique_ptr<archive_entry, void (*)(archive_entry*)> entry(library.entry_new(), library.entry_free);
     library.set_pathname(entry.get(), name.c_str());

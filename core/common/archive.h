@@ -17,6 +17,7 @@ class ArchiveWriter {
     ~ArchiveWriter();
     ArchiveWriter(const ArchiveWriter&) = delete;
     ArchiveWriter& operator=(const ArchiveWriter&) = delete;
+    /// Errors: stopped (common/cancel.h).
     void add(const std::string& name, std::string_view content);
     void finish();
 

@@ -2,6 +2,7 @@
 #include <archive_entry.h>
 
 #include "common/archive.h"
+#include "common/cancel.h"
 #include "common/error.h"
 #include "common/random.h"
 #include "support/test.h"
@@ -86,6 +87,18 @@ class TestArchive : public QObject {
         const fs::path other = folder_.path() / "other.tar.gz";
         { ArchiveWriter(other).add("a", "one"); }
         QVERIFY(!fs::exists(other));
+    }
+    void one_that_is_stopped_leaves_nothing() {
+        const fs::path folder = folder_.path() / "stopped";
+        fs::create_directories(folder);
+        {
+            ArchiveWriter writer(folder / "x.tar.gz");
+            writer.add("a", "one");
+            request_stop();
+            EXPECT_ERROR(writer.add("b", "two"), "stopped");
+            clear_stop_request();
+        }
+        QVERIFY(fs::is_empty(folder));
     }
     void hostile_names_are_refused_data() {
         QTest::addColumn<QString>("name");
