@@ -19,9 +19,7 @@ Field optional_count(std::string key, std::string description) {
     return integer(std::move(key), 0, std::move(description)).at_least(0).optional();
 }
 
-}  // namespace
-
-Schema data_entry_schema() {
+Schema made_data_entry_schema() {
     Schema schema{"data entry", "Where examples, test data or texts come from.", {}};
     auto& f = schema.fields;
     f.push_back(text("name", "", "What tables and messages call this data set; default: made of its source, view or folder.").optional());
@@ -107,6 +105,13 @@ Schema data_entry_schema() {
             .at_most(1)
             .from("noisy correspondence (Huang et al., 2021)"));
     f.push_back(list("labels", text("label", "", "A label."), "Pairs: use only the records with one of these labels, such as entailment."));
+    return schema;
+}
+
+}  // namespace
+
+const Schema& data_entry_schema() {
+    static const Schema schema = made_data_entry_schema();
     return schema;
 }
 

@@ -6,7 +6,7 @@
 namespace faceter {
 
 /// The settings of one data entry: an item of tasks.*.train, of evaluation.datasets, or the `texts` of an analysis.
-Schema data_entry_schema();
+const Schema& data_entry_schema();
 /// A data entry with the default of each setting that it leaves out.
 Json whole_entry(const Json& entry);
 /// Why a file of this format cannot be scored as this task type; empty: it can.

@@ -48,9 +48,7 @@ Json stage_json_schema(const Catalogue& catalogue) {
     return stage;
 }
 
-}  // namespace
-
-Schema experiment_schema() {
+Schema made_experiment_schema() {
     Schema schema = experiment_head_schema();
     schema.name = "Faceter experiment";
     schema.fields.push_back(map("tasks", section("", task_with_data(), "A task."), "The task tree: task -> data sets -> examples.").must());
@@ -64,6 +62,13 @@ Schema experiment_schema() {
     schema.fields.push_back(section("evaluation", evaluation_with_data(), "What every run is scored on."));
     schema.fields.push_back(any("analyses", "Analyses of the finished run: method, texts and the method's own settings."));
     schema.fields.push_back(any("sweep", "Dotted setting -> list of values; one run for each combination."));
+    return schema;
+}
+
+}  // namespace
+
+const Schema& experiment_schema() {
+    static const Schema schema = made_experiment_schema();
     return schema;
 }
 

@@ -6,7 +6,7 @@ namespace faceter {
 
 /// The whole experiment file. Sections whose settings depend on a method (variants, curriculum, objective, analyses) are `any` here;
 /// method_schema gives theirs.
-Schema experiment_schema();
+const Schema& experiment_schema();
 /// `method` plus the method's own settings.
 Schema method_schema(const Catalogue::Entry& entry);
 /// An analysis: `method`, `texts` (a data entry) and the method's own settings.

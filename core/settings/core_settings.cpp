@@ -25,8 +25,8 @@ Field gradient_cache_field() {
         .in("pairs");
 }
 
-Schema training_schema() {
-    return {
+const Schema& training_schema() {
+    static const Schema schema{
         "training",
         "The optimiser and its schedule; one recipe for every stage that does not name its own.",
         {
@@ -103,6 +103,7 @@ Schema training_schema() {
             list("evaluate_datasets", text("", "", "Name of a data set of evaluation.datasets."),
                  "Data sets scored during training; empty: all of evaluation.datasets."),
         }};
+    return schema;
 }
 
 namespace {
@@ -145,18 +146,20 @@ Schema mine_schema() {
 
 }  // namespace
 
-Schema stage_schema() {
-    return {"stage",
-            "One part of a run's training. What it does not say is as the experiment says.",
-            {
-                text("name", "", "Name of the stage.").must(),
-                list("tasks", text("", "", "A task."), "The tasks that are trained; empty: all."),
-                section("filter", filter_schema(), "Before it is trained: consistency filtering of its training data.").optional(),
-                section("mine", mine_schema(), "Before it is trained: hard negatives for its training data.").optional(),
-                any("training", "Settings of the training recipe that differ here."),
-                any("curriculum", "Another order of batches: method and its settings."),
-                any("objective", "Another loss: method and its settings."),
-            }};
+const Schema& stage_schema() {
+    static const Schema schema{
+        "stage",
+        "One part of a run's training. What it does not say is as the experiment says.",
+        {
+            text("name", "", "Name of the stage.").must(),
+            list("tasks", text("", "", "A task."), "The tasks that are trained; empty: all."),
+            section("filter", filter_schema(), "Before it is trained: consistency filtering of its training data.").optional(),
+            section("mine", mine_schema(), "Before it is trained: hard negatives for its training data.").optional(),
+            any("training", "Settings of the training recipe that differ here."),
+            any("curriculum", "Another order of batches: method and its settings."),
+            any("objective", "Another loss: method and its settings."),
+        }};
+    return schema;
 }
 
 Schema instructions_schema() {

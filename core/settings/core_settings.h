@@ -10,9 +10,9 @@ inline constexpr int most_threads = 4096;
 /// (core/experiment/experiment_schema.h puts the whole together).
 /// Of every objective on pairs.
 Field gradient_cache_field();
-Schema training_schema();
+const Schema& training_schema();
 /// One of `stages`; core/experiment fills in what it takes over from the experiment.
-Schema stage_schema();
+const Schema& stage_schema();
 Schema instructions_schema();
 /// One task of the task tree, without its data (`train` is added by core/experiment).
 Schema task_schema();
