@@ -235,6 +235,7 @@ void RunsPage::setArchivedShown(bool shown) {
     if (shown == m_archived) return;
     m_archived = shown;
     relayout();
+    showCurves(false);
 }
 
 }  // namespace faceter::desktop
