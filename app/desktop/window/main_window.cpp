@@ -6,6 +6,8 @@
 #include <QClipboard>
 #include <QCloseEvent>
 #include <QDir>
+#include <QDialog>
+#include <QDialogButtonBox>
 #include <QDragEnterEvent>
 #include <QFileDialog>
 #include <QFileInfo>
@@ -22,6 +24,7 @@
 #include <QStackedWidget>
 #include <QStatusBar>
 #include <QTabBar>
+#include <QTreeWidget>
 #include <QVBoxLayout>
 
 #include "actions/run_actions.h"
@@ -158,12 +161,7 @@ void MainWindow::buildMenus() {
     buildRunMenu();
     QMenu* help = menuBar()->addMenu(tr("&Help"));
     m_tools->addToHelp(help);
-    help->addAction(tr("What this machine can do"), this, [this] {
-        m_start->refresh();
-        m_stack->setCurrentWidget(m_start);  // until a tab is chosen
-        m_inspector->setPagePart(nullptr);
-        foldInspector();
-    });
+    help->addAction(tr("What this machine can do"), this, &MainWindow::showStart);
     help->addAction(tr("Keyboard shortcuts"), QKeySequence(Qt::CTRL | Qt::Key_F1), this, &MainWindow::showShortcuts);
     help->addAction(tr("About Faceter"), this, [this] {
         QMessageBox::about(this, tr("Faceter"),
@@ -201,15 +199,17 @@ void MainWindow::buildViewMenu() {
         ++number;
     }
     view->addSeparator();
-    const auto panel = [&](const QString& name, int key, auto show) {
+    const auto panel = [&](const QString& id, const QString& name, int key, auto show) {
         QAction* action = view->addAction(name, QKeySequence(key), this, show);
+        action->setObjectName(id);
         action->setCheckable(true);
         action->setChecked(true);
+        m_panels << action;
         return action;
     };
-    panel(tr("Navigator"), Qt::Key_F7, [this](bool on) { m_navigator->setVisible(on); });
-    m_inspectorWanted = panel(tr("Inspector"), Qt::Key_F8, [this] { foldInspector(); });
-    panel(tr("Activity"), Qt::Key_F9, [this](bool on) { m_activity->setVisible(on); });
+    panel(QStringLiteral("showNavigator"), tr("Navigator"), Qt::Key_F7, [this](bool on) { m_navigator->setVisible(on); });
+    m_inspectorWanted = panel(QStringLiteral("showInspector"), tr("Inspector"), Qt::Key_F8, [this] { foldInspector(); });
+    panel(QStringLiteral("showActivity"), tr("Activity"), Qt::Key_F9, [this](bool on) { m_activity->setVisible(on); });
     view->addSeparator();
     auto* modes = new QActionGroup(this);
     const auto mode = [&](const QString& name, Theme::Mode value) {
@@ -336,6 +336,7 @@ QString MainWindow::currentPage() const { return m_tabs->tabData(m_tabs->current
 Page* MainWindow::frontPage() const { return qobject_cast<Page*>(m_stack->currentWidget()); }
 
 bool MainWindow::goTo(const QString& page) {
+    if (page == QStringLiteral("start")) return showStart(), true;
     for (int i = 0; i < m_tabs->count(); ++i)
         if (m_tabs->tabData(i).toString() == page) {
             if (m_tabs->currentIndex() != i)
@@ -345,6 +346,14 @@ bool MainWindow::goTo(const QString& page) {
             return true;
         }
     return false;
+}
+
+/// Until a tab is chosen; a project that is open stays so.
+void MainWindow::showStart() {
+    m_start->refresh();
+    m_stack->setCurrentWidget(m_start);
+    m_inspector->setPagePart(nullptr);
+    foldInspector();
 }
 
 Page* MainWindow::makePage(int index) {
@@ -425,6 +434,7 @@ void MainWindow::saveLayout() const {
     settings.setValue(QStringLiteral("window/geometry"), saveGeometry());
     settings.setValue(QStringLiteral("window/horizontal"), m_horizontal->saveState());
     settings.setValue(QStringLiteral("window/vertical"), m_vertical->saveState());
+    for (const QAction* panel : m_panels) settings.setValue(QStringLiteral("window/") + panel->objectName(), panel->isChecked());
     settings.setValue(QStringLiteral("page"), currentPage());
     if (m_workspace.session())
         settings.setValue(QStringLiteral("project"), QString::fromStdString(m_workspace.session()->folder().string()));
@@ -439,6 +449,8 @@ void MainWindow::restoreLayout() {
     m_horizontal->restoreState(settings.value(QStringLiteral("window/horizontal")).toByteArray());
     m_vertical->restoreState(settings.value(QStringLiteral("window/vertical")).toByteArray());
     for (QSplitter* splitter : {m_horizontal, m_vertical}) splitter->setHandleWidth(1);
+    for (QAction* panel : std::as_const(m_panels))
+        if (!settings.value(QStringLiteral("window/") + panel->objectName(), true).toBool()) panel->trigger();
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
@@ -455,16 +467,27 @@ void MainWindow::dropEvent(QDropEvent* event) {
 }
 
 void MainWindow::showShortcuts() {
-    QStringList lines;
+    auto* dialog = new QDialog(this);
+    dialog->setObjectName(QStringLiteral("shortcutsDialog"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setWindowTitle(tr("Keyboard shortcuts"));
+    auto* list = new QTreeWidget;
+    list->setHeaderHidden(true);
+    list->setRootIsDecorated(false);
+    list->setColumnCount(2);
+    list->setAccessibleName(tr("Keyboard shortcuts"));
     for (const QAction* menu : menuBar()->actions())
         for (const QAction* action : menu->menu()->actions())
             if (!action->shortcut().isEmpty())
-                lines << QStringLiteral("%1\t%2").arg(action->shortcut().toString(QKeySequence::NativeText), action->text());
-    QMessageBox box(this);
-    box.setWindowTitle(tr("Keyboard shortcuts"));
-    box.setTextFormat(Qt::PlainText);
-    box.setText(lines.join(QLatin1Char('\n')));
-    box.exec();
+                new QTreeWidgetItem(list, {action->shortcut().toString(QKeySequence::NativeText), action->text()});
+    list->resizeColumnToContents(0);
+    auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close);
+    connect(buttons, &QDialogButtonBox::rejected, dialog, &QDialog::reject);
+    auto* layout = new QVBoxLayout(dialog);
+    layout->addWidget(list, 1);
+    layout->addWidget(buttons);
+    dialog->resize(QSize(420, 640).boundedTo(size() - QSize(40, 60)));  // its button stays on a small screen
+    dialog->open();
 }
 
 }  // namespace faceter::desktop

@@ -31,7 +31,7 @@ class MainWindow : public QMainWindow {
     /// The same; a folder that is not there is made a project, as `faceter run --project` does.
     bool openOrMakeProject(const QString& path);
     void quickStart();
-    /// By PageEntry::id; false where there is no such page.
+    /// By PageEntry::id, or "start"; false where there is no such page.
     bool goTo(const QString& page);
     Page* page(const QString& id) const { return m_pages.value(id); }
     QString currentPage() const;
@@ -53,6 +53,7 @@ class MainWindow : public QMainWindow {
     void closeWhenDone();
     void foldInspector();
     void foldActivity(bool folded);
+    void showStart();
     void showProject();
     void showStoreProblem(const QString& message);
     void tabChosen(int index);
@@ -73,6 +74,7 @@ class MainWindow : public QMainWindow {
     QTabBar* m_tabs;
     QStackedWidget* m_stack;
     StartPage* m_start;
+    QList<QAction*> m_panels;  ///< that show and hide one each
     QAction* m_inspectorWanted = nullptr;
     int m_activityHeight = 120;  ///< before it was folded
     QString m_lastPage;          ///< of the project before: another one is looked at on the same page

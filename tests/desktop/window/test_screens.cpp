@@ -140,6 +140,19 @@ class TestScreens : public QObject {
                 QVERIFY2(button->geometry().right() <= button->parentWidget()->width(), qPrintable(button->text()));
         }
     }
+    void the_start_page_is_drawn_also_where_a_project_is_open() {
+        QSettings().clear();
+        Workspace workspace;
+        MainWindow window(workspace);
+        window.show();
+        QVERIFY(window.openPath(QString::fromStdString(folder_.path().string())));
+        QTRY_COMPARE(workspace.groups().size(), std::size_t(3));
+        QString error;
+        const QString file = QString::fromStdString((folder_.path() / "start.png").string());
+        QVERIFY2(takeScreenshot(window, QStringLiteral("start"), file, error), qPrintable(error));
+        QVERIFY(window.findChild<QWidget*>(QStringLiteral("startPage"))->isVisible());
+        QVERIFY(!window.frontPage());
+    }
     void a_picture_takes_the_place_of_nothing_but_a_picture() {
         Workspace workspace;
         MainWindow window(workspace);
