@@ -18,7 +18,9 @@
 #include <QMessageBox>
 #include <QMimeData>
 #include <QPushButton>
+#include <QResizeEvent>
 #include <QScreen>
+#include <QScrollArea>
 #include <QSettings>
 #include <QSplitter>
 #include <QStackedWidget>
@@ -35,6 +37,7 @@
 #include "theme/theme.h"
 #include "widgets/as_written.h"
 #include "widgets/labels.h"
+#include "widgets/scroll.h"
 #include "window/activity.h"
 #include "window/diagnose_card.h"
 #include "window/inspector.h"
@@ -48,13 +51,40 @@
 namespace faceter::desktop {
 namespace {
 
+constexpr int navigator_width = 140, page_width = 420, inspector_width = 200;                    // the least of each
+constexpr QSize least_size(page_width + inspector_width + 2, 300), usual_frame(16, 48);  // what a window manager puts round a window
+
 /// A screen at 200 % may be smaller than the usual size; off screen there is none.
 QSize firstSize() {
     constexpr QSize usual(1280, 800);
     const QScreen* display = QGuiApplication::primaryScreen();
     if (!display || QGuiApplication::platformName() == QStringLiteral("offscreen")) return usual;
-    return usual.boundedTo(display->availableSize());
+    return usual.boundedTo(display->availableSize() - usual_frame);
 }
+
+/// The page in front within the scroll area round it. What a page needs at least is no reason for a window that is higher than its
+/// screen: it is scrolled instead. No layout: that would ask for what the highest of all pages needs.
+class PageRoom : public QWidget {
+  public:
+    explicit PageRoom(QStackedWidget* pages) : m_pages(pages) {
+        pages->setParent(this);
+        connect(pages, &QStackedWidget::currentChanged, this, [this] { updateGeometry(); });
+    }
+    QSize minimumSizeHint() const override {
+        const QWidget* page = m_pages->currentWidget();
+        return page ? page->minimumSizeHint().expandedTo(page->minimumSize()) : QSize();
+    }
+
+  protected:
+    bool event(QEvent* event) override {
+        if (event->type() == QEvent::LayoutRequest) updateGeometry();
+        return QWidget::event(event);
+    }
+    void resizeEvent(QResizeEvent*) override { m_pages->setGeometry(rect()); }
+
+  private:
+    QStackedWidget* m_pages;
+};
 
 }  // namespace
 
@@ -128,7 +158,9 @@ void MainWindow::buildPanels() {
     m_tabs->setAccessibleName(tr("Pages"));
     for (const PageEntry& entry : pageEntries()) m_tabs->setTabData(m_tabs->addTab(entry.title), entry.id);
     layout->addWidget(m_complaint);
-    layout->addWidget(m_stack, 1);
+    QScrollArea* room = scrolled(new PageRoom(m_stack));
+    room->setObjectName(QStringLiteral("pageRoom"));
+    layout->addWidget(room, 1);
     m_stack->addWidget(m_start);
     m_horizontal->addWidget(m_navigator);
     m_horizontal->addWidget(centre);
@@ -142,9 +174,10 @@ void MainWindow::buildPanels() {
     m_vertical->setSizes({676, 96});
     m_vertical->setChildrenCollapsible(false);
     for (QSplitter* splitter : {m_horizontal, m_vertical}) splitter->setHandleWidth(1);
-    m_navigator->setMinimumWidth(140);
-    m_inspector->setMinimumWidth(200);
-    centre->setMinimumWidth(420);
+    m_navigator->setMinimumWidth(navigator_width);
+    m_inspector->setMinimumWidth(inspector_width);
+    centre->setMinimumWidth(page_width);
+    all->setMinimumSize(least_size);
     rows->addWidget(m_tabs);  // over the whole width: beside the panels there is no room for all of them
     rows->addWidget(m_vertical, 1);
     setCentralWidget(all);
@@ -207,7 +240,13 @@ void MainWindow::buildViewMenu() {
         m_panels << action;
         return action;
     };
-    panel(QStringLiteral("showNavigator"), tr("Navigator"), Qt::Key_F7, [this](bool on) { m_navigator->setVisible(on); });
+    m_navigatorWanted = panel(QStringLiteral("showNavigator"), tr("Navigator"), Qt::Key_F7, [this](bool on) {
+        if (!on && isNarrow()) {  // it had made way: now the inspector does
+            m_navigatorWanted->setChecked(true);
+            m_inspectorWanted->setChecked(false);
+        }
+        foldInspector();
+    });
     m_inspectorWanted = panel(QStringLiteral("showInspector"), tr("Inspector"), Qt::Key_F8, [this] { foldInspector(); });
     panel(QStringLiteral("showActivity"), tr("Activity"), Qt::Key_F9, [this](bool on) { m_activity->setVisible(on); });
     view->addSeparator();
@@ -254,8 +293,21 @@ void MainWindow::buildRunMenu() {
     });
 }
 
-/// While it has nothing to say its room is the page's.
-void MainWindow::foldInspector() { m_inspector->setVisible(m_inspectorWanted->isChecked() && m_inspector->hasContent()); }
+/// Page, navigator and inspector do not all fit beside each other.
+bool MainWindow::isNarrow() const {
+    return m_inspectorWanted->isChecked() && m_inspector->hasContent() && width() < navigator_width + least_size.width() + 1;
+}
+
+/// While it has nothing to say its room is the page's; where there is little, the navigator's is its own.
+void MainWindow::foldInspector() {
+    m_inspector->setVisible(m_inspectorWanted->isChecked() && m_inspector->hasContent());
+    m_navigator->setVisible(m_navigatorWanted->isChecked() && !isNarrow());
+}
+
+void MainWindow::resizeEvent(QResizeEvent* event) {
+    QMainWindow::resizeEvent(event);
+    foldInspector();
+}
 
 /// A splitter leaves the room of a panel that gets smaller empty unless it is told who has it now.
 void MainWindow::foldActivity(bool folded) {

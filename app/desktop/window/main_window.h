@@ -42,6 +42,7 @@ class MainWindow : public QMainWindow {
     void closeEvent(QCloseEvent* event) override;
     void dragEnterEvent(QDragEnterEvent* event) override;
     void dropEvent(QDropEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
   private:
     void buildPanels();
@@ -51,6 +52,7 @@ class MainWindow : public QMainWindow {
     void buildRunMenu();
     void refreshRunMenu();
     void closeWhenDone();
+    bool isNarrow() const;
     void foldInspector();
     void foldActivity(bool folded);
     void showStart();
@@ -75,6 +77,7 @@ class MainWindow : public QMainWindow {
     QStackedWidget* m_stack;
     StartPage* m_start;
     QList<QAction*> m_panels;  ///< that show and hide one each
+    QAction* m_navigatorWanted = nullptr;
     QAction* m_inspectorWanted = nullptr;
     int m_activityHeight = 120;  ///< before it was folded
     QString m_lastPage;          ///< of the project before: another one is looked at on the same page
