@@ -61,7 +61,8 @@ int DataTable::wantedWidth(int column) const {
     const QFontMetrics body(font());
     const QFontMetrics head(horizontalHeader()->font());
     const int rows = std::min(model()->rowCount(), measured_rows);
-    int wide = head.horizontalAdvance(model()->headerData(column, Qt::Horizontal).toString()) + cell_padding + (isSortingEnabled() ? 12 : 0);
+    const QString title = model()->headerData(column, Qt::Horizontal).toString();
+    int wide = head.horizontalAdvance(title) + cell_padding + (isSortingEnabled() ? 12 : 0);
     for (int row = 0; row < rows; ++row) {
         const QModelIndex index = model()->index(row, column);
         const QVariant font = index.data(Qt::FontRole);

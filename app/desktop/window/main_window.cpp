@@ -5,9 +5,9 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QCloseEvent>
-#include <QDir>
 #include <QDialog>
 #include <QDialogButtonBox>
+#include <QDir>
 #include <QDragEnterEvent>
 #include <QFileDialog>
 #include <QFileInfo>
@@ -51,7 +51,7 @@
 namespace faceter::desktop {
 namespace {
 
-constexpr int navigator_width = 140, page_width = 420, inspector_width = 200;                    // the least of each
+constexpr int navigator_width = 140, page_width = 420, inspector_width = 200;            // the least of each
 constexpr QSize least_size(page_width + inspector_width + 2, 300), usual_frame(16, 48);  // what a window manager puts round a window
 
 /// A screen at 200 % may be smaller than the usual size; off screen there is none.
