@@ -17,6 +17,23 @@ void drawErrorBar(QCPPainter* painter, double x, double low, double high) {
 
 }  // namespace
 
+void drawHatch(QCPPainter* painter, const QRectF& area, int place, const QColor& ground) {
+    const QVector<qreal> dash = ThemeColours::seriesDash(place);
+    if (dash.isEmpty() || area.isEmpty()) return;
+    const bool isCrossed = dash.front() < 2;  // the place of dots
+    constexpr double between = 5;
+    const bool before = painter->antialiasing();
+    painter->setAntialiasing(true);
+    painter->setPen(QPen(ground, 1.25, Qt::SolidLine, Qt::FlatCap));
+    const double mirror = area.left() + area.right();
+    for (double sum = area.left() + area.top() + between / 2; sum < area.right() + area.bottom(); sum += between) {
+        const double from = std::max(area.left(), sum - area.bottom()), to = std::min(area.right(), sum - area.top());
+        painter->drawLine(QLineF(from, sum - from, to, sum - to));
+        if (isCrossed) painter->drawLine(QLineF(mirror - from, sum - from, mirror - to, sum - to));
+    }
+    painter->setAntialiasing(before);
+}
+
 /// Numbers have one number of decimals in the whole figure, and all of them are written or none.
 BarMarks::BarMarks(QCPAxis* x, QCPAxis* y, int series, const Figure& figure, const PlotStyle& style)
     : Marks(x, y, series),
@@ -100,6 +117,7 @@ void BarMarks::draw(QCPPainter* painter) {
         QRectF rect = bar(i);
         if (rect.height() < 0.5) rect.setHeight(0.5);  // a zero is still seen
         painter->fillRect(rect, mBrush);
+        drawHatch(painter, rect, m_values.colour.value_or(series()), m_style.colours.surface);
         drawInterval(painter, i);
         if (values) drawValue(painter, i);
     }

@@ -119,6 +119,10 @@ class MeanMarks : public Marks {
     double m_mean;
 };
 
+/// What tells filled areas apart whose colours are the same, as seriesDash() does lines: none on the first eight places of the palette,
+/// then lines of `ground`, then crossed ones. Drawn line by line: an SVG knows no patterns and no clipping.
+void drawHatch(QCPPainter* painter, const QRectF& area, int place, const QColor& ground);
+
 /// One series' bars, beside those of the others in each category.
 class BarMarks : public Marks {
   public:

@@ -299,7 +299,9 @@ void SeriesLabels::drawSwatch(QCPPainter* painter, const QRectF& box, int series
         const bool density = figure.kind == FigureKind::densities;
         painter->setPen(density ? QPen(colour, lineWidth) : QPen(Qt::NoPen));
         painter->setBrush(withOpacity(colour, !shown ? 1 : density ? fillOpacity : barOpacity));
-        painter->drawRect(QRectF(box.left() + 2, y - 4.5, 10, 9));
+        const QRectF swatch(box.left() + 2, y - 4.5, 10, 9);
+        painter->drawRect(swatch);
+        if (figure.kind == FigureKind::bars) drawHatch(painter, swatch, style.place(figure, series), style.colours.surface);
     }
     painter->setAntialiasing(false);
 }

@@ -57,24 +57,40 @@ DataTable::DataTable(QWidget* parent) : QTableView(parent) {
 
 void DataTable::shortenNames() { setItemDelegate(new NameDelegate(this)); }
 
-void DataTable::fitColumns(int most, bool stretchLast) {
-    if (!model()) return;
+int DataTable::wantedWidth(int column) const {
     const QFontMetrics body(font());
     const QFontMetrics head(horizontalHeader()->font());
     const int rows = std::min(model()->rowCount(), measured_rows);
-    for (int column = 0; column < model()->columnCount(); ++column) {
-        int wide =
-            head.horizontalAdvance(model()->headerData(column, Qt::Horizontal).toString()) + cell_padding + (isSortingEnabled() ? 12 : 0);
-        for (int row = 0; row < rows; ++row) {
-            const QModelIndex index = model()->index(row, column);
-            const QVariant font = index.data(Qt::FontRole);
-            const QFontMetrics metrics = font.isValid() ? QFontMetrics(font.value<QFont>()) : body;
-            const int decoration = index.data(Qt::DecorationRole).isValid() ? 20 : 0;
-            wide = std::max(wide, metrics.horizontalAdvance(index.data(Qt::DisplayRole).toString()) + cell_padding + decoration);
-        }
-        setColumnWidth(column, std::min(wide, most));
+    const QString title = model()->headerData(column, Qt::Horizontal).toString();
+    int wide = head.horizontalAdvance(title) + cell_padding + (isSortingEnabled() ? 12 : 0);
+    for (int row = 0; row < rows; ++row) {
+        const QModelIndex index = model()->index(row, column);
+        const QVariant font = index.data(Qt::FontRole);
+        const QFontMetrics metrics = font.isValid() ? QFontMetrics(font.value<QFont>()) : body;
+        const int decoration = index.data(Qt::DecorationRole).isValid() ? 20 : 0;
+        wide = std::max(wide, metrics.horizontalAdvance(index.data(Qt::DisplayRole).toString()) + cell_padding + decoration);
     }
+    return wide;
+}
+
+void DataTable::setFitted(int column, int width) {
+    setColumnWidth(column, width);
+    m_fitted.resize(std::max<qsizetype>(m_fitted.size(), column + 1));
+    m_fitted[column] = columnWidth(column);
+}
+
+void DataTable::fitColumns(int most, bool stretchLast) {
+    if (!model()) return;
+    for (int column = 0; column < model()->columnCount(); ++column) setFitted(column, std::min(wantedWidth(column), most));
     horizontalHeader()->setStretchLastSection(stretchLast);
+}
+
+void DataTable::widenColumns(int most) {
+    if (!model()) return;
+    for (int column = 0; column < model()->columnCount(); ++column) {
+        if (m_fitted.value(column) != columnWidth(column)) continue;  // dragged, or the last one, which has what is left
+        if (const int wide = std::min(wantedWidth(column), most); wide > columnWidth(column)) setFitted(column, wide);
+    }
 }
 
 void DataTable::setHeightToRows(int mostRows) {

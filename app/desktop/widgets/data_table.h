@@ -16,6 +16,9 @@ class DataTable : public QTableView {
     void shortenNames();
     /// Columns as wide as their content, up to `most` pixels, within the first rows; the last one takes what is left when `stretchLast`.
     void fitColumns(int most = 320, bool stretchLast = false);
+    /// For rows that change while one looks: columns as fitColumns() left them get wider where there is more to show now, none gets
+    /// narrower, and one that a person has dragged stays as it is.
+    void widenColumns(int most = 320);
     /// As high as its rows, for tables within a scrolling page.
     void setHeightToRows(int mostRows = 1000);
     QString selectionAsTsv() const;
@@ -27,6 +30,9 @@ class DataTable : public QTableView {
 
   private:
     QList<QStringList> selectedTexts() const;  // the header first
+    int wantedWidth(int column) const;
+    void setFitted(int column, int width);
+    QList<int> m_fitted;  // what fitColumns() gave
 };
 
 }  // namespace faceter::desktop

@@ -95,6 +95,7 @@ LogView::LogView(Workspace& workspace, QWidget* parent)
     m_search->setPlaceholderText(tr("lines that contain"));
     m_search->setAccessibleName(tr("Lines that contain"));
     m_search->setClearButtonEnabled(true);
+    m_search->setObjectName(QStringLiteral("logSearch"));
     for (QWidget* widget : std::initializer_list<QWidget*>{m_attempt, m_rank, m_level}) bar->addWidget(widget);
     bar->addWidget(m_search, 1);
     layout->addLayout(bar);
@@ -122,6 +123,7 @@ void LogView::start() {
     ++m_generation;
     m_reading = false;
     clear();
+    m_text->setPlaceholderText(tr("The log of the selected run appears here."));
     follow();
 }
 
@@ -155,10 +157,18 @@ void LogView::take(const Part& part) {
     if (part.isAnew) clear();
     m_offset = part.end;
     m_shownAttempt = part.attempt;
-    m_text->setPlaceholderText(tr("The log of the selected run appears here."));
     fillNumbers(m_attempt, tr("attempt %1"), tr("newest attempt"), part.attempts);
     if (!part.ranks.isEmpty()) fillNumbers(m_rank, tr("rank %1"), {}, part.ranks);
     show(part.lines);
+    sayWhyEmpty();
+}
+
+/// Where no line stands, whether there is none, or none that was asked for.
+void LogView::sayWhyEmpty() {
+    m_text->setPlaceholderText(m_run.isEmpty()       ? tr("The log of the selected run appears here.")
+                               : !m_lines.isEmpty()  ? tr("Of its %1 lines none is of this level and contains this.").arg(m_lines.size())
+                               : m_shownAttempt == 0 ? tr("The selected run has written no log yet.")
+                                                     : tr("The log of the selected run is empty."));
 }
 
 void LogView::show(const QStringList& lines) {
@@ -188,6 +198,7 @@ void LogView::refilter() {
     m_lines.clear();
     m_text->clear();
     show(lines);
+    sayWhyEmpty();
 }
 
 }  // namespace faceter::desktop

@@ -26,6 +26,7 @@ class LogView : public QWidget {
     void take(const Part& part);
     void clear();
     void show(const QStringList& lines);
+    void sayWhyEmpty();
     bool passes(const QString& line) const;
     void refilter();
 

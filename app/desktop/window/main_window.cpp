@@ -5,6 +5,8 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QCloseEvent>
+#include <QDialog>
+#include <QDialogButtonBox>
 #include <QDir>
 #include <QDragEnterEvent>
 #include <QFileDialog>
@@ -16,12 +18,15 @@
 #include <QMessageBox>
 #include <QMimeData>
 #include <QPushButton>
+#include <QResizeEvent>
 #include <QScreen>
+#include <QScrollArea>
 #include <QSettings>
 #include <QSplitter>
 #include <QStackedWidget>
 #include <QStatusBar>
 #include <QTabBar>
+#include <QTreeWidget>
 #include <QVBoxLayout>
 
 #include "actions/run_actions.h"
@@ -32,6 +37,7 @@
 #include "theme/theme.h"
 #include "widgets/as_written.h"
 #include "widgets/labels.h"
+#include "widgets/scroll.h"
 #include "window/activity.h"
 #include "window/diagnose_card.h"
 #include "window/inspector.h"
@@ -45,13 +51,40 @@
 namespace faceter::desktop {
 namespace {
 
+constexpr int navigator_width = 140, page_width = 420, inspector_width = 200;            // the least of each
+constexpr QSize least_size(page_width + inspector_width + 2, 300), usual_frame(16, 48);  // what a window manager puts round a window
+
 /// A screen at 200 % may be smaller than the usual size; off screen there is none.
 QSize firstSize() {
     constexpr QSize usual(1280, 800);
     const QScreen* display = QGuiApplication::primaryScreen();
     if (!display || QGuiApplication::platformName() == QStringLiteral("offscreen")) return usual;
-    return usual.boundedTo(display->availableSize());
+    return usual.boundedTo(display->availableSize() - usual_frame);
 }
+
+/// The page in front within the scroll area round it. What a page needs at least is no reason for a window that is higher than its
+/// screen: it is scrolled instead. No layout: that would ask for what the highest of all pages needs.
+class PageRoom : public QWidget {
+  public:
+    explicit PageRoom(QStackedWidget* pages) : m_pages(pages) {
+        pages->setParent(this);
+        connect(pages, &QStackedWidget::currentChanged, this, [this] { updateGeometry(); });
+    }
+    QSize minimumSizeHint() const override {
+        const QWidget* page = m_pages->currentWidget();
+        return page ? page->minimumSizeHint().expandedTo(page->minimumSize()) : QSize();
+    }
+
+  protected:
+    bool event(QEvent* event) override {
+        if (event->type() == QEvent::LayoutRequest) updateGeometry();
+        return QWidget::event(event);
+    }
+    void resizeEvent(QResizeEvent*) override { m_pages->setGeometry(rect()); }
+
+  private:
+    QStackedWidget* m_pages;
+};
 
 }  // namespace
 
@@ -125,7 +158,9 @@ void MainWindow::buildPanels() {
     m_tabs->setAccessibleName(tr("Pages"));
     for (const PageEntry& entry : pageEntries()) m_tabs->setTabData(m_tabs->addTab(entry.title), entry.id);
     layout->addWidget(m_complaint);
-    layout->addWidget(m_stack, 1);
+    QScrollArea* room = scrolled(new PageRoom(m_stack));
+    room->setObjectName(QStringLiteral("pageRoom"));
+    layout->addWidget(room, 1);
     m_stack->addWidget(m_start);
     m_horizontal->addWidget(m_navigator);
     m_horizontal->addWidget(centre);
@@ -139,9 +174,10 @@ void MainWindow::buildPanels() {
     m_vertical->setSizes({676, 96});
     m_vertical->setChildrenCollapsible(false);
     for (QSplitter* splitter : {m_horizontal, m_vertical}) splitter->setHandleWidth(1);
-    m_navigator->setMinimumWidth(140);
-    m_inspector->setMinimumWidth(200);
-    centre->setMinimumWidth(420);
+    m_navigator->setMinimumWidth(navigator_width);
+    m_inspector->setMinimumWidth(inspector_width);
+    centre->setMinimumWidth(page_width);
+    all->setMinimumSize(least_size);
     rows->addWidget(m_tabs);  // over the whole width: beside the panels there is no room for all of them
     rows->addWidget(m_vertical, 1);
     setCentralWidget(all);
@@ -158,12 +194,7 @@ void MainWindow::buildMenus() {
     buildRunMenu();
     QMenu* help = menuBar()->addMenu(tr("&Help"));
     m_tools->addToHelp(help);
-    help->addAction(tr("What this machine can do"), this, [this] {
-        m_start->refresh();
-        m_stack->setCurrentWidget(m_start);  // until a tab is chosen
-        m_inspector->setPagePart(nullptr);
-        foldInspector();
-    });
+    help->addAction(tr("What this machine can do"), this, &MainWindow::showStart);
     help->addAction(tr("Keyboard shortcuts"), QKeySequence(Qt::CTRL | Qt::Key_F1), this, &MainWindow::showShortcuts);
     help->addAction(tr("About Faceter"), this, [this] {
         QMessageBox::about(this, tr("Faceter"),
@@ -201,15 +232,23 @@ void MainWindow::buildViewMenu() {
         ++number;
     }
     view->addSeparator();
-    const auto panel = [&](const QString& name, int key, auto show) {
+    const auto panel = [&](const QString& id, const QString& name, int key, auto show) {
         QAction* action = view->addAction(name, QKeySequence(key), this, show);
+        action->setObjectName(id);
         action->setCheckable(true);
         action->setChecked(true);
+        m_panels << action;
         return action;
     };
-    panel(tr("Navigator"), Qt::Key_F7, [this](bool on) { m_navigator->setVisible(on); });
-    m_inspectorWanted = panel(tr("Inspector"), Qt::Key_F8, [this] { foldInspector(); });
-    panel(tr("Activity"), Qt::Key_F9, [this](bool on) { m_activity->setVisible(on); });
+    m_navigatorWanted = panel(QStringLiteral("showNavigator"), tr("Navigator"), Qt::Key_F7, [this](bool on) {
+        if (!on && isNarrow()) {  // it had made way: now the inspector does
+            m_navigatorWanted->setChecked(true);
+            m_inspectorWanted->setChecked(false);
+        }
+        foldInspector();
+    });
+    m_inspectorWanted = panel(QStringLiteral("showInspector"), tr("Inspector"), Qt::Key_F8, [this] { foldInspector(); });
+    panel(QStringLiteral("showActivity"), tr("Activity"), Qt::Key_F9, [this](bool on) { m_activity->setVisible(on); });
     view->addSeparator();
     auto* modes = new QActionGroup(this);
     const auto mode = [&](const QString& name, Theme::Mode value) {
@@ -254,8 +293,21 @@ void MainWindow::buildRunMenu() {
     });
 }
 
-/// While it has nothing to say its room is the page's.
-void MainWindow::foldInspector() { m_inspector->setVisible(m_inspectorWanted->isChecked() && m_inspector->hasContent()); }
+/// Page, navigator and inspector do not all fit beside each other.
+bool MainWindow::isNarrow() const {
+    return m_inspectorWanted->isChecked() && m_inspector->hasContent() && width() < navigator_width + least_size.width() + 1;
+}
+
+/// While it has nothing to say its room is the page's; where there is little, the navigator's is its own.
+void MainWindow::foldInspector() {
+    m_inspector->setVisible(m_inspectorWanted->isChecked() && m_inspector->hasContent());
+    m_navigator->setVisible(m_navigatorWanted->isChecked() && !isNarrow());
+}
+
+void MainWindow::resizeEvent(QResizeEvent* event) {
+    QMainWindow::resizeEvent(event);
+    foldInspector();
+}
 
 /// A splitter leaves the room of a panel that gets smaller empty unless it is told who has it now.
 void MainWindow::foldActivity(bool folded) {
@@ -336,6 +388,7 @@ QString MainWindow::currentPage() const { return m_tabs->tabData(m_tabs->current
 Page* MainWindow::frontPage() const { return qobject_cast<Page*>(m_stack->currentWidget()); }
 
 bool MainWindow::goTo(const QString& page) {
+    if (page == QStringLiteral("start")) return showStart(), true;
     for (int i = 0; i < m_tabs->count(); ++i)
         if (m_tabs->tabData(i).toString() == page) {
             if (m_tabs->currentIndex() != i)
@@ -345,6 +398,14 @@ bool MainWindow::goTo(const QString& page) {
             return true;
         }
     return false;
+}
+
+/// Until a tab is chosen; a project that is open stays so.
+void MainWindow::showStart() {
+    m_start->refresh();
+    m_stack->setCurrentWidget(m_start);
+    m_inspector->setPagePart(nullptr);
+    foldInspector();
 }
 
 Page* MainWindow::makePage(int index) {
@@ -425,6 +486,7 @@ void MainWindow::saveLayout() const {
     settings.setValue(QStringLiteral("window/geometry"), saveGeometry());
     settings.setValue(QStringLiteral("window/horizontal"), m_horizontal->saveState());
     settings.setValue(QStringLiteral("window/vertical"), m_vertical->saveState());
+    for (const QAction* panel : m_panels) settings.setValue(QStringLiteral("window/") + panel->objectName(), panel->isChecked());
     settings.setValue(QStringLiteral("page"), currentPage());
     if (m_workspace.session())
         settings.setValue(QStringLiteral("project"), QString::fromStdString(m_workspace.session()->folder().string()));
@@ -439,6 +501,8 @@ void MainWindow::restoreLayout() {
     m_horizontal->restoreState(settings.value(QStringLiteral("window/horizontal")).toByteArray());
     m_vertical->restoreState(settings.value(QStringLiteral("window/vertical")).toByteArray());
     for (QSplitter* splitter : {m_horizontal, m_vertical}) splitter->setHandleWidth(1);
+    for (QAction* panel : std::as_const(m_panels))
+        if (!settings.value(QStringLiteral("window/") + panel->objectName(), true).toBool()) panel->trigger();
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
@@ -455,16 +519,27 @@ void MainWindow::dropEvent(QDropEvent* event) {
 }
 
 void MainWindow::showShortcuts() {
-    QStringList lines;
+    auto* dialog = new QDialog(this);
+    dialog->setObjectName(QStringLiteral("shortcutsDialog"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setWindowTitle(tr("Keyboard shortcuts"));
+    auto* list = new QTreeWidget;
+    list->setHeaderHidden(true);
+    list->setRootIsDecorated(false);
+    list->setColumnCount(2);
+    list->setAccessibleName(tr("Keyboard shortcuts"));
     for (const QAction* menu : menuBar()->actions())
         for (const QAction* action : menu->menu()->actions())
             if (!action->shortcut().isEmpty())
-                lines << QStringLiteral("%1\t%2").arg(action->shortcut().toString(QKeySequence::NativeText), action->text());
-    QMessageBox box(this);
-    box.setWindowTitle(tr("Keyboard shortcuts"));
-    box.setTextFormat(Qt::PlainText);
-    box.setText(lines.join(QLatin1Char('\n')));
-    box.exec();
+                new QTreeWidgetItem(list, {action->shortcut().toString(QKeySequence::NativeText), action->text()});
+    list->resizeColumnToContents(0);
+    auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close);
+    connect(buttons, &QDialogButtonBox::rejected, dialog, &QDialog::reject);
+    auto* layout = new QVBoxLayout(dialog);
+    layout->addWidget(list, 1);
+    layout->addWidget(buttons);
+    dialog->resize(QSize(420, 640).boundedTo(size() - QSize(40, 60)));  // its button stays on a small screen
+    dialog->open();
 }
 
 }  // namespace faceter::desktop

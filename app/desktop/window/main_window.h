@@ -31,7 +31,7 @@ class MainWindow : public QMainWindow {
     /// The same; a folder that is not there is made a project, as `faceter run --project` does.
     bool openOrMakeProject(const QString& path);
     void quickStart();
-    /// By PageEntry::id; false where there is no such page.
+    /// By PageEntry::id, or "start"; false where there is no such page.
     bool goTo(const QString& page);
     Page* page(const QString& id) const { return m_pages.value(id); }
     QString currentPage() const;
@@ -42,6 +42,7 @@ class MainWindow : public QMainWindow {
     void closeEvent(QCloseEvent* event) override;
     void dragEnterEvent(QDragEnterEvent* event) override;
     void dropEvent(QDropEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
   private:
     void buildPanels();
@@ -51,8 +52,10 @@ class MainWindow : public QMainWindow {
     void buildRunMenu();
     void refreshRunMenu();
     void closeWhenDone();
+    bool isNarrow() const;
     void foldInspector();
     void foldActivity(bool folded);
+    void showStart();
     void showProject();
     void showStoreProblem(const QString& message);
     void tabChosen(int index);
@@ -73,6 +76,8 @@ class MainWindow : public QMainWindow {
     QTabBar* m_tabs;
     QStackedWidget* m_stack;
     StartPage* m_start;
+    QList<QAction*> m_panels;  ///< that show and hide one each
+    QAction* m_navigatorWanted = nullptr;
     QAction* m_inspectorWanted = nullptr;
     int m_activityHeight = 120;  ///< before it was folded
     QString m_lastPage;          ///< of the project before: another one is looked at on the same page

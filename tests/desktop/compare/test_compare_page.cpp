@@ -14,6 +14,7 @@
 #include <QStyledItemDelegate>
 #include <QTableView>
 #include <QToolButton>
+#include <QWidgetAction>
 
 #include "compare_project.h"
 #include "figure/figure_view.h"
@@ -238,6 +239,20 @@ class TestComparePage : public QObject {
         for (const std::string_view name : {"csv", "tsv", "md", "latex", "json"})
             QCOMPARE(opened.page->exportText(ComparisonLayout::sets_down, parse_table_format(name)),
                      export_table(shown, parse_table_format(name)));
+    }
+    void the_halves_of_the_export_menu_say_what_they_are() {
+        Opened opened;
+        QMenu* menu = opened.find<QToolButton>("compareExport")->menu();
+        menu->popup(QPoint(0, 0));
+        QStringList headings;
+        for (const QAction* action : menu->actions())
+            if (const auto* heading = qobject_cast<const QWidgetAction*>(action)) {
+                const auto* label = qobject_cast<const QLabel*>(heading->defaultWidget());
+                QVERIFY(label && label->isVisible() && label->width() >= label->sizeHint().width() && !heading->isEnabled());
+                headings << label->text();
+            }
+        menu->close();
+        QCOMPARE(headings, (QStringList{QStringLiteral("As shown, data sets down"), QStringLiteral("As faceter compare, groups down")}));
     }
     void the_menu_writes_an_export_into_a_file() {
         Opened opened;

@@ -297,6 +297,9 @@ class TestComposePage : public QObject {
         QVERIFY(!f.find<QLineEdit>("field:model")->isVisible());
         f.find<QLineEdit>("searchSettings")->clear();
         QVERIFY(f.find<QLineEdit>("field:model")->isVisible());
+        f.write(QString::fromUtf8(written).replace(QStringLiteral("EM:"), QStringLiteral("Q&A:")));
+        const auto* named = f.find<QToolButton>("open:variants.Q&A");  // no mnemonic
+        QVERIFY(named && named->text() == QStringLiteral("Q&&A") && named->accessibleName() == QStringLiteral("Q&A"));
     }
 
     void keys_and_values_are_completed() {

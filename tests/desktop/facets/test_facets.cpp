@@ -269,6 +269,24 @@ class TestFacets : public QObject {
         QCOMPARE(cards()[0]->figure()->grabData().size(), 3);
         QCOMPARE(table()->rowCount(), 6);
     }
+    void points_of_a_sweep_are_told_apart_in_the_table() {
+        a_further_run_adds_a_density_and_rows();
+        FacetsPicture picture = m_page->picture();
+        QCOMPARE(picture.comparisons.size(), std::size_t{2});
+        picture.comparisons[0].first = "EM · training.learning_rate=2e-05,training.batch_size=32";
+        picture.comparisons[1].first = "EM · training.learning_rate=2e-05,training.batch_size=64";
+        PairsView view;
+        view.resize(700, 600);
+        view.setPicture(picture);
+        view.setTest(picture, SimilarityTestKind::paired);
+        view.show();
+        auto* rows = view.findChild<QTableView*>(QStringLiteral("facetsTable"));
+        const auto drawn = [&](int row) {
+            return rows->viewport()->grab(rows->visualRect(rows->model()->index(row, 1)).adjusted(2, 4, -2, -4)).toImage();
+        };
+        QTRY_VERIFY(!drawn(0).isNull() && drawn(0) != drawn(1));
+        QVERIFY(rows->columnWidth(1) < 240);  // names give way before the columns of the test
+    }
     void other_texts_are_other_numbers_and_leave_out_who_lacks_them() {
         open();
         const double before = table()->table().rows[0].cells[1].value;

@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "figure/heat_map_marks.h"
+#include "figure/marks.h"
 #include "view_support.h"
 
 namespace faceter::desktop {
@@ -140,6 +141,31 @@ class TestFigureKinds : public QObject {
                 if (view->plot()->seriesLabelAt({static_cast<double>(x), static_cast<double>(y)}) == 0) columns << x;
         const double whole = QFontMetricsF(view->plot()->plotStyle().font).horizontalAdvance(QString::fromStdString(figure.series[0].name));
         QVERIFY2(columns.size() >= whole + 20, qPrintable(QString("%1 of %2 px").arg(columns.size()).arg(whole + 20)));  // 20: the swatch
+    }
+
+    void bars_of_one_colour_are_told_apart_by_their_hatching() {
+        Figure figure = sample_bars(3);
+        for (std::size_t s = 0; s < 3; ++s) {
+            figure.series[s].colour = static_cast<int>(8 * s);  // blue each time
+            figure.series[s].low.clear();
+            figure.series[s].high.clear();
+            figure.series[s].y.assign(figure.series[s].y.size(), 2);
+        }
+        auto view = shown(figure, {900, 400});
+        const QImage image = view->plot()->grab().toImage();
+        std::vector<int> other(3, 0);  // pixels of a bar that are not as its middle
+        for (int i = 0; i < view->plot()->plottableCount(); ++i) {
+            const auto* bars = dynamic_cast<const BarMarks*>(view->plot()->plottable(i));
+            if (!bars) continue;
+            const double scale = image.devicePixelRatio();
+            const QRectF bar = bars->bar(0);
+            const QRect inside = QRectF(bar.topLeft() * scale, bar.size() * scale).toRect().adjusted(3, 3, -3, -3);
+            for (int y = inside.top(); y < inside.bottom(); ++y)
+                for (int x = inside.left(); x < inside.right(); ++x)
+                    other[static_cast<std::size_t>(bars->series())] += image.pixel(x, y) != image.pixel(inside.center());
+        }
+        QCOMPARE(other[0], 0);
+        QVERIFY(other[1] > 0 && other[2] > 0 && other[1] != other[2]);
     }
 
     void means_that_differ_are_not_written_alike() {

@@ -16,6 +16,7 @@
 #include "record/launch.h"
 #include "support/test.h"
 #include "theme/theme.h"
+#include "widgets/data_table.h"
 #include "widgets/labels.h"
 #include "window/main_window.h"
 #include "window/screenshot.h"
@@ -200,6 +201,47 @@ class TestQueuePage : public QObject {
         QVERIFY(on.button("queueResume")->isEnabled());
         QTest::mouseClick(on.button("queueResume"), Qt::LeftButton);
         QVERIFY(on.until([&] { return on.textOf(on.table()->rowOf(qs(on.queued[0])), QueueModel::state) != QStringLiteral("stopped"); }));
+    }
+
+    void columns_get_as_wide_as_what_comes_later_and_leave_those_that_were_dragged() {
+        Opened on;
+        QVERIFY(on.opened);
+        auto* view = qobject_cast<DataTable*>(on.view());
+        const auto cut = [&] {
+            QStringList texts;
+            const QFontMetrics metrics(view->font());
+            for (int row = 0; row < on.table()->rowCount(); ++row)
+                for (int column = 0; column < on.table()->columnCount() - 1; ++column)  // the last has what is left
+                    if (std::min(metrics.horizontalAdvance(on.textOf(row, column)) + 20, 300) > view->columnWidth(column))
+                        texts << on.textOf(row, column);
+            return texts;
+        };
+        QTRY_COMPARE(cut(), QStringList());
+        QueueModel model;
+        auto data = std::make_shared<QueueData>();
+        data->rows.resize(1);
+        data->rows.front().kind = QueueRow::Kind::waiting;
+        model.setData(data);
+        DataTable table;
+        table.setModel(&model);
+        table.fitColumns(300, true);
+        table.setColumnWidth(QueueModel::rate, 40);
+        const int before = table.columnWidth(QueueModel::progress);
+        auto later = std::make_shared<QueueData>(*data);
+        QueueRow& row = later->rows.front();
+        row.kind = QueueRow::Kind::running;
+        row.run.state.phase = RunPhase::running;
+        row.run.state.step = 123456;
+        row.run.state.total_steps = 1234567;
+        row.run.state.steps_per_s = 12.5;
+        model.setData(later);
+        table.widenColumns(300);
+        QVERIFY(table.columnWidth(QueueModel::progress) > before);
+        QCOMPARE(table.columnWidth(QueueModel::rate), 40);
+        on.choose(on.queued[0]);
+        QTest::mouseClick(on.button("queueStop"), Qt::LeftButton);
+        QVERIFY(on.until([&] { return on.textOf(on.table()->rowOf(qs(on.queued[0])), QueueModel::state) == QStringLiteral("stopped"); }));
+        QTRY_COMPARE(cut(), QStringList());
     }
 
     void a_launch_says_what_it_does_and_since_when() {

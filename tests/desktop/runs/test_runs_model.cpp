@@ -9,6 +9,7 @@
 #include <random>
 
 #include "desktop/runs/made_up_runs.h"
+#include "pages/runs/runs_delegate.h"
 #include "pages/runs/runs_view.h"
 #include "support/test.h"
 
@@ -81,6 +82,29 @@ class TestRunsModel : public QObject {
             QCOMPARE(once, again);
             if (!once.isEmpty()) QVERIFY2(once.constData() == again.constData(), qPrintable(once));  // one text, not two that are equal
         }
+    }
+
+    void a_spread_of_three_digits_has_its_room() {
+        auto scores = std::make_shared<RunScores>(*data_->scores());
+        for (double& score : scores->values) score *= 100;
+        const auto data = std::make_shared<const RunsData>(data_->snapshot(), std::move(scores), data_->settings(), data_->places());
+        LayoutOptions options = plain_options(*data);
+        options.group = {GroupBy::Kind::variant, {}};
+        RunsModel model;
+        show(model, data, options);
+        const RunsView view(model);
+        const QFontMetrics usual(view.font());
+        int measured = 0;
+        for (int column = 0; column < model.columnCount(); ++column) {
+            const QModelIndex cell = model.index(0, column);
+            if (cell.data(RunsModel::spreadRole).toString().size() < QStringLiteral(" ± 000.00").size()) continue;
+            ++measured;
+            const QVariant own = cell.data(Qt::FontRole);
+            const QFontMetrics metrics = own.isValid() ? QFontMetrics(own.value<QFont>()) : usual;
+            const int least = metrics.horizontalAdvance(cell.data().toString()) + 2 * 6 + 8;
+            QVERIFY2(RunsDelegate::wantedWidth(cell, usual) >= least, qPrintable(cell.data().toString()));
+        }
+        QVERIFY(measured > 0);
     }
 
     void keeps_the_rules_of_models_through_any_change() {

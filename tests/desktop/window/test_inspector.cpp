@@ -372,6 +372,28 @@ class TestInspector : public QObject {
         for (const QString& text : said) QVERIFY2(text.startsWith(QStringLiteral("‹")), qPrintable(text));
     }
 
+    void a_log_without_a_line_says_why() {
+        Opened on(1);
+        const RunDirectory run = sample_run(on.folder.path(), 1);
+        const auto say = [&](const std::string& text) {
+            make_directories(run.attempt_log(1, 0).parent_path());
+            std::ofstream(run.attempt_log(1, 0), std::ios::app) << text;
+        };
+        { JournalWriter journal(run, run.begin_attempt(), {"", 0, Json::object(), 0}); }
+        say("");
+        on.workspace.session()->refresh();
+        QTRY_COMPARE_WITH_TIMEOUT(on.workspace.runs()->runs.size(), std::size_t(2), patience_ms);
+        on.workspace.setCurrentRun(qs(run.info().id));
+        on.find<QTabWidget>("activityTabs")->setCurrentIndex(1);
+        auto* log = on.find<QPlainTextEdit>("logText");
+        QTRY_COMPARE_WITH_TIMEOUT(log->placeholderText(), QStringLiteral("The log of the selected run is empty."), patience_ms);
+        say("a line\n");
+        QTRY_COMPARE_WITH_TIMEOUT(log->toPlainText(), QStringLiteral("a line"), patience_ms);
+        on.find<QLineEdit>("logSearch")->setText(QStringLiteral("another"));
+        QCOMPARE(log->toPlainText(), QString());
+        QVERIFY2(log->placeholderText().contains(QStringLiteral("none")), qPrintable(log->placeholderText()));
+    }
+
     void the_log_of_a_resumed_run_begins_with_its_new_attempt() {
         Opened on(1);
         const RunDirectory run = sample_run(on.folder.path(), 1);

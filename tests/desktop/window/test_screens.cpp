@@ -3,6 +3,7 @@
 #include <QLabel>
 #include <QPushButton>
 #include <QScrollArea>
+#include <QScrollBar>
 #include <QSettings>
 #include <set>
 
@@ -42,7 +43,8 @@ QStringList clipped(const QWidget& window) {
 QStringList outside(const QWidget& window) {
     QStringList found;
     const auto isScrolled = [](const QWidget* widget) {
-        while (widget && !qobject_cast<const QScrollArea*>(widget)) widget = widget->parentWidget();
+        const auto isRoom = [](const QWidget* one) { return one->objectName() == QStringLiteral("pageRoom"); };  // of every page
+        while (widget && (isRoom(widget) || !qobject_cast<const QScrollArea*>(widget))) widget = widget->parentWidget();
         return widget != nullptr;
     };
     for (const QWidget* widget : window.findChildren<QWidget*>()) {
@@ -120,6 +122,32 @@ class TestScreens : public QObject {
         const QStringList cut = clipped(window) + outside(window);
         QVERIFY2(cut.isEmpty(), qPrintable(cut.join(QLatin1Char('\n'))));
     }
+    void a_small_screen_has_the_whole_window_data() { a_narrow_window_has_every_control_in_sight_data(); }
+    void a_small_screen_has_the_whole_window() {
+        QFETCH(QString, page);
+        QSettings().clear();
+        Workspace workspace;
+        MainWindow window(workspace);
+        const QSize small(640, 400);  // 1280x800 at 200 %
+        window.resize(small);
+        window.show();
+        QVERIFY(window.openPath(QString::fromStdString(folder_.path().string())));
+        QTRY_COMPARE(workspace.groups().size(), std::size_t(3));
+        QString error;
+        QVERIFY2(takeScreenshot(window, page, QString::fromStdString((folder_.path() / "page.png").string()), error), qPrintable(error));
+        QCOMPARE(window.size(), small);
+        const auto* navigator = window.findChild<QWidget*>(QStringLiteral("navigator"));
+        const auto* inspector = window.findChild<QWidget*>(QStringLiteral("inspector"));
+        QVERIFY(navigator->isVisible() != inspector->isVisible());
+        const auto* room = window.findChild<QScrollArea*>(QStringLiteral("pageRoom"));
+        QVERIFY(room->mapTo(&window, QPoint(room->width(), room->height())).y() <= small.height());
+        QVERIFY(room->width() + (navigator->isVisible() ? navigator : inspector)->width() <= small.width());
+        QVERIFY(room->widget()->height() >= window.page(page)->minimumSizeHint().height());  // what is lower is scrolled
+        window.resize(1280, 800);
+        QTRY_VERIFY(navigator->isVisible());
+        QTRY_COMPARE(room->widget()->height(), room->viewport()->height());
+        QVERIFY(!room->verticalScrollBar()->isVisible());
+    }
     void the_start_page_is_whole_in_a_narrow_window_and_beside_long_names() {
         QSettings().clear();
         const fs::path deep = folder_.path() / std::string(90, 'a') / std::string(90, 'b');
@@ -139,6 +167,19 @@ class TestScreens : public QObject {
             for (const QPushButton* button : start->findChildren<QPushButton*>())
                 QVERIFY2(button->geometry().right() <= button->parentWidget()->width(), qPrintable(button->text()));
         }
+    }
+    void the_start_page_is_drawn_also_where_a_project_is_open() {
+        QSettings().clear();
+        Workspace workspace;
+        MainWindow window(workspace);
+        window.show();
+        QVERIFY(window.openPath(QString::fromStdString(folder_.path().string())));
+        QTRY_COMPARE(workspace.groups().size(), std::size_t(3));
+        QString error;
+        const QString file = QString::fromStdString((folder_.path() / "start.png").string());
+        QVERIFY2(takeScreenshot(window, QStringLiteral("start"), file, error), qPrintable(error));
+        QVERIFY(window.findChild<QWidget*>(QStringLiteral("startPage"))->isVisible());
+        QVERIFY(!window.frontPage());
     }
     void a_picture_takes_the_place_of_nothing_but_a_picture() {
         Workspace workspace;

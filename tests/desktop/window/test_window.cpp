@@ -1,4 +1,5 @@
 #include <QAction>
+#include <QDialog>
 #include <QDir>
 #include <QFile>
 #include <QLabel>
@@ -319,6 +320,53 @@ class TestWindow : public QObject {
         QCOMPARE(QSettings().value("project").toString(), path);
         window.openPath(path);
         QTRY_COMPARE(window.currentPage(), QString("curves"));
+    }
+
+    void panels_that_were_hidden_are_so_at_the_next_start() {
+        QSettings().clear();
+        const QStringList names{QStringLiteral("showNavigator"), QStringLiteral("showActivity")};
+        const auto areShown = [](const MainWindow& window) {
+            return window.findChild<QWidget*>(QStringLiteral("navigator"))->isVisible() ||
+                   window.findChild<QWidget*>(QStringLiteral("activity"))->isVisible();
+        };
+        {
+            Workspace workspace;
+            MainWindow window(workspace);
+            window.show();
+            for (const QString& name : names) window.findChild<QAction*>(name)->trigger();
+            QVERIFY(!areShown(window));
+            window.close();
+        }
+        Workspace workspace;
+        MainWindow window(workspace);
+        window.show();
+        QVERIFY(!areShown(window));
+        for (const QString& name : names) {
+            QVERIFY(!window.findChild<QAction*>(name)->isChecked());
+            window.findChild<QAction*>(name)->trigger();
+        }
+        QVERIFY(window.findChild<QWidget*>(QStringLiteral("navigator"))->isVisible());
+        QVERIFY(window.findChild<QWidget*>(QStringLiteral("activity"))->isVisible());
+        window.close();
+        QSettings().clear();
+    }
+
+    void the_shortcuts_are_a_list_that_fits_a_small_window() {
+        Workspace workspace;
+        MainWindow window(workspace);
+        window.resize(700, 500);
+        window.show();
+        QVERIFY(QTest::qWaitForWindowActive(&window));
+        QTest::keyClick(&window, Qt::Key_F1, Qt::ControlModifier);
+        auto* dialog = window.findChild<QDialog*>(QStringLiteral("shortcutsDialog"));
+        QVERIFY(dialog && dialog->isVisible());
+        QVERIFY(dialog->height() < window.height());
+        const auto* list = dialog->findChild<QTreeWidget*>();
+        QStringList keys;
+        for (int i = 0; i < list->topLevelItemCount(); ++i) keys << list->topLevelItem(i)->text(0);
+        QVERIFY(keys.contains(QStringLiteral("Ctrl+Shift+N")) && keys.contains(QStringLiteral("F9")));
+        QTest::keyClick(dialog, Qt::Key_Escape);
+        QTRY_VERIFY(!window.findChild<QDialog*>(QStringLiteral("shortcutsDialog")));
     }
 
     void a_project_that_is_named_and_not_there_is_made() {

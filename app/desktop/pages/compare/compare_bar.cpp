@@ -7,6 +7,7 @@
 
 #include "project/runs_snapshot.h"
 #include "widgets/flow_layout.h"
+#include "widgets/menu_heading.h"
 #include "widgets/name_box.h"
 
 namespace faceter::desktop {
@@ -106,7 +107,7 @@ QToolButton* CompareBar::makeExport() {
     const std::pair<ComparisonLayout, QString> layouts[] = {{ComparisonLayout::sets_down, tr("As shown, data sets down")},
                                                             {ComparisonLayout::groups_down, tr("As faceter compare, groups down")}};
     for (const auto& [layout, title] : layouts) {
-        button->menu()->addSection(title);
+        addHeading(*button->menu(), title);
         for (const Format& format : formats) {
             QAction* action = button->menu()->addAction(QString::fromLatin1(format.title) + QStringLiteral("…"));
             action->setToolTip(title);

@@ -11,6 +11,7 @@
 #include "pages/compose/completion.h"
 #include "pages/compose/field_row.h"
 #include "theme/icons.h"
+#include "widgets/as_written.h"
 #include "widgets/labels.h"
 
 namespace faceter::desktop {
@@ -60,13 +61,19 @@ bool FormGroup::isMember() const {
     return m_path.back().is_item || (holder && holder->type == FieldType::map);
 }
 
+/// A name may hold what a button reads as the mark of a mnemonic.
+void FormGroup::setTitle(const QString& title) {
+    m_header->setText(asWritten(title));
+    m_header->setAccessibleName(title);
+}
+
 void FormGroup::buildHeader(const QString& title) {
     auto* outer = new QVBoxLayout(this);
     outer->setContentsMargins(0, 0, 0, 0);
     outer->setSpacing(0);
     auto* row = new QHBoxLayout;
     row->setSpacing(6);
-    m_header->setText(title);
+    setTitle(title);
     m_header->setObjectName(QStringLiteral("open:") + qs(yaml_path_text(m_path)));
     m_header->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
     m_header->setIconSize({12, 12});
@@ -273,7 +280,7 @@ QString FormGroup::summary() const {
 
 void FormGroup::showHeader() {
     m_header->setIcon(icon(m_open ? QStringLiteral("arrow-down") : QStringLiteral("arrow-right")));
-    if (m_path.size() > 1 && m_path.back().is_item) m_header->setText(itemTitle(m_context.node(m_path), m_path.back().index));
+    if (m_path.size() > 1 && m_path.back().is_item) setTitle(itemTitle(m_context.node(m_path), m_path.back().index));
     const Problem* problem = m_context.problemAt(m_path, !m_open);
     auto* summaryLabel = static_cast<ElidedLabel*>(m_summary);
     const QString role = problem ? QStringLiteral("error") : QStringLiteral("secondary");
@@ -294,7 +301,7 @@ bool FormGroup::filter(const QString& text) {
     }
     // What could match decides whether the body is made at all.
     if (!m_open) setOpen(true);
-    bool any = m_header->text().contains(text, Qt::CaseInsensitive);
+    bool any = m_header->accessibleName().contains(text, Qt::CaseInsensitive);
     const bool all = any;
     for (FieldRow* row : m_rows) {
         const bool match = all || row->matches(text);

@@ -38,6 +38,7 @@ class FormGroup : public QWidget {
         bool group = false;
         std::string signature;  // what must be the same for a widget to stay
     };
+    void setTitle(const QString& title);
     void buildHeader(const QString& title);
     QList<Part> parts() const;
     void rebuild(const QList<Part>& parts);

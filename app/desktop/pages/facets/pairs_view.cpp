@@ -19,6 +19,7 @@ namespace faceter::desktop {
 namespace {
 
 constexpr int narrowest = 230, widestName = 420, mostColumns = 3;  // of the grid, px and cards
+constexpr int least_name = 150;                                    // of a column of runs, px
 
 const SimilarityTest* testOf(const SimilarityComparison& comparison, const SimilarityPair& pair) {
     for (const SimilarityTest& test : comparison.tests)
@@ -52,6 +53,7 @@ PairsView::PairsView(QWidget* parent)
     m_grid->setSpacing(8);
     layout->addLayout(m_grid);
     m_table->setModel(m_model);
+    m_table->shortenNames();  // a sweep's points differ at the ends of theirs
     m_table->setObjectName(QStringLiteral("facetsTable"));
     m_table->setAccessibleName(tr("Means and tests by pair of tasks"));
     layout->addWidget(m_table);
@@ -123,6 +125,10 @@ void PairsView::spreadColumns() {
     m_table->fitColumns(240);
     int left = viewport()->width() - 4;
     for (int c = 0; c < count; ++c) left -= m_table->columnWidth(c);
+    if (left < 0 && count > 1 && m_model->table().columns[1].kind == ColumnKind::text) {  // names of runs: their keys can go
+        const int wide = m_table->columnWidth(1);
+        m_table->setColumnWidth(1, std::min(wide, std::max(least_name, wide + left)));
+    }
     if (left <= 0 || count == 0) return;
     for (int c = 0; c < count; ++c) m_table->setColumnWidth(c, m_table->columnWidth(c) + left / count);
 }

@@ -192,7 +192,7 @@ void QueuePage::take(const QueueDataPtr& data) {
             if (const int row = m_model->rowOf(run); row >= 0)
                 m_table->selectionModel()->select(m_model->index(row, 0), QItemSelectionModel::Select | QItemSelectionModel::Rows);
     }
-    if (first) m_table->fitColumns(widest_column, true);
+    first ? m_table->fitColumns(widest_column, true) : m_table->widenColumns(widest_column);  // what waits has next to nothing to show
     m_table->viewport()->update();
     m_summary->setText(summaryOf(*data));
     m_pause->setVisible(data->num_queues > 0);

@@ -32,7 +32,8 @@ CurveCard::CurveCard(Workspace& workspace, QWidget* parent)
     auto* head = new QHBoxLayout;
     head->setSpacing(8);
     m_what->setProperty("role", QStringLiteral("secondary"));
-    static_cast<ElidedLabel*>(m_what)->setFullText(tr("mean and spread over seeds, by step"));
+    m_what->setObjectName(QStringLiteral("curveWhat"));
+    m_what->setFullText(tr("mean and spread over seeds, by step"));
     m_choice->setObjectName(QStringLiteral("curveSeries"));
     m_choice->setAccessibleName(tr("Series to draw"));
     m_choice->setSizeAdjustPolicy(QComboBox::AdjustToContents);
@@ -66,7 +67,9 @@ CurveCard::CurveCard(Workspace& workspace, QWidget* parent)
     });
 }
 
-void CurveCard::show(const std::vector<CurveGroup>& groups, bool anew) {
+void CurveCard::show(const std::vector<CurveGroup>& groups, bool anew, bool all) {
+    const QString what = tr("mean and spread over seeds, by step");
+    m_what->setFullText(all ? what : what + tr(" · the first %1").arg(groups.size()));
     if (groups == m_groups && !anew) return;
     m_groups = groups;
     m_query->ask();

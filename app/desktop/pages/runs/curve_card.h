@@ -10,6 +10,7 @@ class QStackedLayout;
 
 namespace faceter::desktop {
 
+class ElidedLabel;
 class FigureView;
 
 /// Below the table: one series of the chosen runs, mean and spread over seeds, by step. Follows runs that go on.
@@ -17,8 +18,8 @@ class CurveCard : public QFrame {
     Q_OBJECT
   public:
     explicit CurveCard(Workspace& workspace, QWidget* parent = nullptr);
-    /// Draws these; `anew` where their points may have changed.
-    void show(const std::vector<CurveGroup>& groups, bool anew);
+    /// Draws these; `anew` where their points may have changed. Not `all`: there are more than can be told apart, and it says so.
+    void show(const std::vector<CurveGroup>& groups, bool anew, bool all = true);
     void clear();
     QString series() const { return m_wanted; }
     void setSeries(const QString& name) { m_wanted = name; }
@@ -31,7 +32,7 @@ class CurveCard : public QFrame {
 
     StoreQuery<CurveAnswer>* m_query;
     QLabel* m_title;
-    QLabel* m_what;
+    ElidedLabel* m_what;
     QComboBox* m_choice;
     QLabel* m_none;
     FigureView* m_view;

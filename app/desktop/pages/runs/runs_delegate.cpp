@@ -13,12 +13,17 @@ namespace faceter::desktop {
 namespace {
 
 using Kind = RunColumn::Kind;
-// What stands behind the decimal point of all numbers of a column with spreads.
+// What stands behind the decimal point of most numbers of a column with spreads.
 const QString widest_spread = QStringLiteral(" ± 00.00");
 constexpr int padding = 6, arrow_width = 16, indent = 20, dot = 8, gap = 6, bar_height = 3;
 
 const RunsModel& modelOf(const QModelIndex& index) { return *static_cast<const RunsModel*>(index.model()); }
 const RunColumn& columnOf(const QModelIndex& index) { return modelOf(index).columns()[static_cast<std::size_t>(index.column())]; }
+
+/// More where a spread is of three digits, or its font sets them wider: its number is out of line then, and it is whole.
+int spreadWidth(const QFontMetrics& metrics, const QString& spread) {
+    return std::max(metrics.horizontalAdvance(widest_spread), metrics.horizontalAdvance(spread));
+}
 
 QColor stateColour(RunPhase phase) {
     const ThemeColours& colours = Theme::instance().colours();
@@ -100,7 +105,7 @@ class CellPainter {
         const QFontMetrics metrics(m_font);
         if (column < model.layout().spreads.size() && model.layout().spreads[column]) {
             text.chop(spread.size());
-            const int reserved = metrics.horizontalAdvance(widest_spread);
+            const int reserved = spreadWidth(metrics, spread);
             draw(m_rect.adjusted(m_rect.width() - reserved, 0, 0, 0), spread, m_colours.secondary, Qt::AlignLeft);
             m_rect.setRight(m_rect.right() - reserved);
         }
@@ -232,8 +237,9 @@ int RunsDelegate::wantedWidth(const QModelIndex& index, const QFontMetrics& usua
     if (const QString extra = index.data(RunsModel::extraRole).toString(); !extra.isEmpty()) wide += metrics.horizontalAdvance(extra) + gap;
     if (columnOf(index).kind == Kind::name) wide += indent + 9 + (index.data(RunsModel::pinnedRole).toBool() ? 16 : 0);
     const auto& spreads = modelOf(index).layout().spreads;
+    const QString spread = index.data(RunsModel::spreadRole).toString();
     if (const auto column = static_cast<std::size_t>(index.column()); column < spreads.size() && spreads[column])
-        wide += metrics.horizontalAdvance(widest_spread) - metrics.horizontalAdvance(index.data(RunsModel::spreadRole).toString());
+        wide += spreadWidth(metrics, spread) - metrics.horizontalAdvance(spread);
     if (columnOf(index).kind == Kind::state) wide += dot + gap;
     if (columnOf(index).kind == Kind::time && index.data(RunsModel::resumableRole).toBool())
         wide += metrics.horizontalAdvance(resumeText()) + gap;

@@ -103,7 +103,7 @@ void RunsPage::take(const RunsAnswer& answer) {
     m_answer = answer;
     if (namesNew) m_filter->setNames(answer.names);  // may read the expression and ask again
     relayout();
-    if (dataNew) showCurves(true);
+    showCurves(dataNew);  // another filter leaves other lines
 }
 
 /// Also what the table is sorted by without showing it.
@@ -196,13 +196,17 @@ void RunsPage::showCurves(bool anew) {
     std::vector<CurveGroup> groups;
     std::vector<std::vector<const RunRow*>> members;  // of the groups
     QHash<QString, std::size_t> places;
-    bool live = false;
-    for (const int row : chosenRuns()) {
+    const std::vector<int> rows = chosenRuns();
+    bool live = false, all = rows.size() < most_curves * most_seeds;
+    for (const int row : rows) {
         const RunRow& run = m_answer.data->run(row);
         if (run.info.is_baseline()) continue;  // the start model is not trained
         const QString key = groupKey(run.info);
         if (!places.contains(key)) {
-            if (groups.size() == most_curves) continue;
+            if (groups.size() == most_curves) {
+                all = false;
+                continue;
+            }
             places.insert(key, groups.size());
             members.emplace_back();
             groups.push_back({m_answer.data->text(row, {RunColumn::Kind::name, {}}).toStdString(), workspace().colourOf(run.info), {}});
@@ -222,7 +226,7 @@ void RunsPage::showCurves(bool anew) {
     // Those that have ended since have their last steps yet to be drawn.
     const bool grew = m_curvesGrow;
     if (anew || live) m_curvesGrow = live;
-    m_curves->show(groups, anew && (live || grew));
+    m_curves->show(groups, anew && (live || grew), all);
 }
 
 void RunsPage::followCurrentRun() {

@@ -20,6 +20,7 @@
 #include "widgets/filter_edit.h"
 #include "widgets/flow_layout.h"
 #include "widgets/labels.h"
+#include "widgets/menu_heading.h"
 
 namespace faceter::desktop {
 namespace {
@@ -224,7 +225,7 @@ void RunsPage::fillGroupMenu() {
                             GroupBy::Kind::experiment, GroupBy::Kind::state})
         add({kind, {}});
     if (!m_answer.data || m_answer.data->settings()->keys.empty()) return;
-    m_groupMenu->addSection(tr("settings"));
+    addHeading(*m_groupMenu, tr("settings"));
     int count = 0;
     for (const std::string& key : m_answer.data->settings()->keys)
         if (count++ < most_setting_groups) add({GroupBy::Kind::setting, key});
@@ -235,6 +236,7 @@ void RunsPage::setArchivedShown(bool shown) {
     if (shown == m_archived) return;
     m_archived = shown;
     relayout();
+    showCurves(false);
 }
 
 }  // namespace faceter::desktop
