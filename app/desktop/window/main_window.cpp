@@ -66,7 +66,8 @@ QSize firstSize() {
 /// screen: it is scrolled instead. No layout: that would ask for what the highest of all pages needs.
 class PageRoom : public QWidget {
   public:
-    explicit PageRoom(QStackedWidget* pages) : m_pages(pages) {
+    /// `changed`: where it may need more or less than before.
+    PageRoom(QStackedWidget* pages, std::function<void()> changed) : m_pages(pages), m_changed(std::move(changed)) {
         pages->setParent(this);
         connect(pages, &QStackedWidget::currentChanged, this, [this] { updateGeometry(); });
     }
@@ -77,13 +78,17 @@ class PageRoom : public QWidget {
 
   protected:
     bool event(QEvent* event) override {
-        if (event->type() == QEvent::LayoutRequest) updateGeometry();
+        if (event->type() == QEvent::LayoutRequest) {
+            updateGeometry();
+            m_changed();
+        }
         return QWidget::event(event);
     }
     void resizeEvent(QResizeEvent*) override { m_pages->setGeometry(rect()); }
 
   private:
     QStackedWidget* m_pages;
+    std::function<void()> m_changed;
 };
 
 }  // namespace
@@ -158,9 +163,9 @@ void MainWindow::buildPanels() {
     m_tabs->setAccessibleName(tr("Pages"));
     for (const PageEntry& entry : pageEntries()) m_tabs->setTabData(m_tabs->addTab(entry.title), entry.id);
     layout->addWidget(m_complaint);
-    QScrollArea* room = scrolled(new PageRoom(m_stack));
-    room->setObjectName(QStringLiteral("pageRoom"));
-    layout->addWidget(room, 1);
+    m_room = scrolled(new PageRoom(m_stack, [this] { foldInspector(); }));
+    m_room->setObjectName(QStringLiteral("pageRoom"));
+    layout->addWidget(m_room, 1);
     m_stack->addWidget(m_start);
     m_horizontal->addWidget(m_navigator);
     m_horizontal->addWidget(centre);
@@ -241,7 +246,7 @@ void MainWindow::buildViewMenu() {
         return action;
     };
     m_navigatorWanted = panel(QStringLiteral("showNavigator"), tr("Navigator"), Qt::Key_F7, [this](bool on) {
-        if (!on && isNarrow()) {  // it had made way: now the inspector does
+        if (!on && isNarrow() && m_inspector->isVisible()) {  // it had made way: now the inspector does
             m_navigatorWanted->setChecked(true);
             m_inspectorWanted->setChecked(false);
         }
@@ -293,14 +298,21 @@ void MainWindow::buildRunMenu() {
     });
 }
 
-/// Page, navigator and inspector do not all fit beside each other.
-bool MainWindow::isNarrow() const {
-    return m_inspectorWanted->isChecked() && m_inspector->hasContent() && width() < navigator_width + least_size.width() + 1;
+bool MainWindow::inspects() const { return m_inspectorWanted->isChecked() && m_inspector->hasContent(); }
+
+/// What the page needs, where that much is left beside the inspector; it is scrolled else.
+int MainWindow::pageWidth() const {
+    const int most = width() - (inspects() ? inspector_width + 1 : 0);
+    return std::max(page_width, std::min(m_room->widget()->minimumSizeHint().width(), most));
 }
+
+/// Navigator, page and inspector do not all fit beside each other.
+bool MainWindow::isNarrow() const { return width() < navigator_width + 1 + pageWidth() + (inspects() ? inspector_width + 1 : 0); }
 
 /// While it has nothing to say its room is the page's; where there is little, the navigator's is its own.
 void MainWindow::foldInspector() {
-    m_inspector->setVisible(m_inspectorWanted->isChecked() && m_inspector->hasContent());
+    m_room->parentWidget()->setMinimumWidth(pageWidth());
+    m_inspector->setVisible(inspects());
     m_navigator->setVisible(m_navigatorWanted->isChecked() && !isNarrow());
 }
 

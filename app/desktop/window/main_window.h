@@ -4,6 +4,7 @@
 
 class QAction;
 class QStackedWidget;
+class QScrollArea;
 class QSplitter;
 class QTabBar;
 
@@ -52,6 +53,8 @@ class MainWindow : public QMainWindow {
     void buildRunMenu();
     void refreshRunMenu();
     void closeWhenDone();
+    bool inspects() const;
+    int pageWidth() const;
     bool isNarrow() const;
     void foldInspector();
     void foldActivity(bool folded);
@@ -76,7 +79,8 @@ class MainWindow : public QMainWindow {
     QTabBar* m_tabs;
     QStackedWidget* m_stack;
     StartPage* m_start;
-    QList<QAction*> m_panels;  ///< that show and hide one each
+    QList<QAction*> m_panels;       ///< that show and hide one each
+    QScrollArea* m_room = nullptr;  ///< round the page in front
     QAction* m_navigatorWanted = nullptr;
     QAction* m_inspectorWanted = nullptr;
     int m_activityHeight = 120;  ///< before it was folded
