@@ -88,6 +88,18 @@ class TestJson : public QObject {
         QCOMPARE(as_before.at("rows").size(), std::size_t{0});  // scored as the start model was
         QCOMPARE(with_another.at("rows").size(), std::size_t{20});
     }
+    /// Two seeds were run, and one is compared.
+    void a_variant_that_stands_for_one_of_its_runs_is_said_to() {
+        const RunDirectory second = sample_run(project(), 1);
+        write_attempt(second, 1, 3, "finished");
+        write_results(second, 2);
+        const auto told = [&](const std::string& name) {
+            return faceter::testing::faceter({"compare", "start", name, "--project", project()}).err;
+        };
+        HAS(told("em"), "em stands for its newest run, EM-2; for all 2 with scores: --where 'variant = \"EM\"' in the place of names\n");
+        QCOMPARE(told("EM-2"), std::string());
+        QCOMPARE(told("start"), std::string());
+    }
     void runs_that_were_followed_are_told_of_with_their_state() {
         const Json named = call({"follow", "EM-1"}).at("runs");
         QCOMPARE(named.size(), std::size_t{1});
