@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cli/named_runs.h"
+#include "common/command.h"
 #include "common/error.h"
 #include "common/printable.h"
 #include "common/strings.h"
@@ -41,10 +42,24 @@ GroupSimilarity similarity_of(const Project& project, const RunGroup& group) {
     return of;
 }
 
+/// Who has run several seeds of a variant and names it may take the one run that its name stands for to be all of them.
+void tell_of_other_runs(const Project& project, const std::string& name, const std::vector<RunRow>& all) {
+    const RunInfo found = project.find_run(name).info();
+    if (name == found.name || found.id.starts_with(name) || lowercase_ascii(name) != lowercase_ascii(found.variant)) return;
+    const auto runs = std::count_if(all.begin(), all.end(), [&](const RunRow& row) {
+        return row.info.variant == found.variant && row.info.smoke == found.smoke && !row.archived && row.num_scores > 0;
+    });
+    if (runs < 2) return;
+    std::string word;  // in a filter a doubled quote stands for one
+    for (const char c : found.variant) word += c == '"' ? "\"\"" : std::string(1, c);
+    say(stderr, "{} stands for its newest run, {}; for all {} with scores: --where {} in the place of names\n", name, found.shown_name(), runs,
+        shell_word(fmt::format("variant = \"{}\"", word)));
+}
+
 }  // namespace
 
 void add_comparison_options(CLI::App& command, ComparisonOptions& options, const std::string& what) {
-    command.add_option("RUN", options.run_names, "runs to " + what + "; default: all of the project");
+    command.add_option("RUN", options.run_names, "runs to " + what + "; a variant stands for its newest run; default: all of the project");
     add_project_option(command, options.project);
     command.add_option("--baseline", options.baseline, "the run that the others are tested against; default: the untrained start model")
         ->type_name("RUN");
@@ -73,6 +88,7 @@ std::vector<RunRow> chosen_rows(Store& store, const Project& project, const std:
             if (!row.archived && (only_smoke || !row.info.smoke) && row.num_scores > 0) rows.push_back(std::move(row));
         return rows;
     }
+    for (const std::string& name : names) tell_of_other_runs(project, name, all);
     for (const RunDirectory& run : find_runs(project, names))  // one that counted twice would make differences look surer than they are
         for (const RunRow& row : all)
             if (row.info.id == run.info().id) rows.push_back(row);

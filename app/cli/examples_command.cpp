@@ -15,23 +15,24 @@ struct ExamplesOptions {
     bool seeds = false;
 };
 
-/// The run of this name, or all seeds of its configuration that have scores.
-std::vector<RunRow> rows_of(Store& store, const Project& project, const std::string& name, bool seeds) {
-    const RunDirectory named = project.find_run(name);
+/// The run, or all seeds of its variant and point that have scores.
+std::vector<RunRow> rows_of(Store& store, const RunInfo& named, bool seeds) {
     std::vector<RunRow> rows;
     for (RunRow& row : store.runs())
-        if (row.info.id == named.info().id ||
-            (seeds && row.info.group() == named.info().group() && row.info.smoke == named.info().smoke && !row.archived))
+        if (row.info.id == named.id || (seeds && row.info.group() == named.group() && row.info.smoke == named.smoke && !row.archived))
             rows.push_back(std::move(row));
     return rows;
 }
 
+/// Of the runs of one variant those of the named one's settings: an experiment may have been changed in between.
 RunGroup group_of(Store& store, const Project& project, const std::string& name, bool seeds, std::vector<ComparedSet>& sets) {
-    const Comparison one = compare_runs(store, rows_of(store, project, name, seeds), "");
-    if (one.groups.empty()) throw usage_error("{} has no results yet; see faceter list", name);
-    for (const ComparedSet& set : one.sets)
+    const RunInfo named = project.find_run(name).info();
+    const bool scored = !store.results(named.id).empty();
+    const Comparison made = compare_runs(store, rows_of(store, named, seeds), scored ? named.id : "");
+    if (made.groups.empty() || (!scored && made.groups.size() > 1)) throw usage_error("{} has no results yet; see faceter list", name);
+    for (const ComparedSet& set : made.sets)
         if (std::none_of(sets.begin(), sets.end(), [&](const ComparedSet& known) { return known.name == set.name; })) sets.push_back(set);
-    return one.groups.front();
+    return scored ? made.groups.at(made.baseline.value()) : made.groups.front();
 }
 
 /// The two as groups of a comparison, also where they are seeds of one configuration.

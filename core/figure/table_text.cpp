@@ -245,16 +245,32 @@ class Writer {
     }
 
   private:
-    /// As many of the first columns, texts, as tell the rows apart, where they leave half of the width to the others.
+    /// As many of the first columns, texts, as tell the rows apart, where they leave room to the others.
     std::size_t num_keys() const {
         std::vector<std::string> rows(table_.rows.size());
         std::size_t keys = 0;
-        while (keys + 1 < table_.columns.size() && table_.columns[keys].kind == ColumnKind::text) {
+        bool apart = false;
+        while (!apart && keys + 1 < table_.columns.size() && table_.columns[keys].kind == ColumnKind::text) {
             const std::vector<Pieces>& cells = page_.columns[keys++].cells;
             for (std::size_t r = 0; r < rows.size(); ++r) rows[r] += cells[r].head + '\n';
-            if (std::set<std::string>(rows.begin(), rows.end()).size() == rows.size()) break;
+            apart = std::set<std::string>(rows.begin(), rows.end()).size() == rows.size();
         }
-        return keys > 1 && total_width(laid_out(first_columns(keys))) <= options_.width / 2 ? keys : 1;
+        if (keys < 2) return 1;
+        const bool half = total_width(laid_out(first_columns(keys))) <= options_.width / 2;
+        return half || (apart && have_room_as_words(keys)) ? keys : 1;
+    }
+
+    /// Whether these columns, wrapped between words, leave a third of the width to the others, and each of those has room there.
+    bool have_room_as_words(std::size_t keys) const {
+        int width = -gap;
+        for (std::size_t c = 0; c < keys; ++c) width += gap + std::max(page_.columns[c].word, longest_word(page_.columns[c].heading));
+        if (width > 2 * options_.width / 3) return false;
+        for (std::size_t c = keys; c < page_.columns.size(); ++c) {
+            auto block = first_columns(keys);
+            block.push_back(c);
+            if (total_width(laid_out(block)) > options_.width) return false;
+        }
+        return true;
     }
 
     static std::vector<std::size_t> first_columns(std::size_t count) {

@@ -78,6 +78,28 @@ class TestJson : public QObject {
         HAS(said({"trash", "--empty"}), "1 run removed for good");
         HAS(said({"bundle", "--output", (folder_->path() / "one.tar.gz").string()}), "\n1 run, ");
     }
+    /// The experiment's learning rate was changed in between: the first runs of the variant were told of, whichever was named.
+    void examples_of_all_seeds_are_of_the_settings_of_the_run_that_is_named() {
+        const Experiment other = parse_sample(std::string(sample_experiment()) + "training: {learning_rate: 0.001}\n");
+        const RunDirectory changed = RunDirectory::create(project(), other, other.runs().at(1), false);
+        write_attempt(changed, 1, 3, "finished");
+        write_results(changed, 6);
+        const Json as_before = call({"examples", "start-1", "EM-1", "--seeds"}), with_another = call({"examples", "start-1", "EM-2", "--seeds"});
+        QCOMPARE(as_before.at("rows").size(), std::size_t{0});  // scored as the start model was
+        QCOMPARE(with_another.at("rows").size(), std::size_t{20});
+    }
+    /// Two seeds were run, and one is compared.
+    void a_variant_that_stands_for_one_of_its_runs_is_said_to() {
+        const RunDirectory second = sample_run(project(), 1);
+        write_attempt(second, 1, 3, "finished");
+        write_results(second, 2);
+        const auto told = [&](const std::string& name) {
+            return faceter::testing::faceter({"compare", "start", name, "--project", project()}).err;
+        };
+        HAS(told("em"), "em stands for its newest run, EM-2; for all 2 with scores: --where 'variant = \"EM\"' in the place of names\n");
+        QCOMPARE(told("EM-2"), std::string());
+        QCOMPARE(told("start"), std::string());
+    }
     void runs_that_were_followed_are_told_of_with_their_state() {
         const Json named = call({"follow", "EM-1"}).at("runs");
         QCOMPARE(named.size(), std::size_t{1});

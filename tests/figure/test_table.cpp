@@ -276,6 +276,23 @@ class TestTable : public QObject {
         table.rows[1].cells[1] = Cell::of(std::string(40, 'x'));  // leaves too little room beside it
         QCOMPARE(count(table_to_text(table, {.width = 60}), "set"), std::size_t{1});
     }
+    /// As task and data set of MTEB do in a terminal of 80 columns: what came behind the first part stood in rows without a name.
+    void names_that_take_more_than_half_of_the_width_stand_in_every_part() {
+        Table table;
+        for (const char* name : {"task", "set"}) table.add_column(name, ColumnKind::text);
+        for (int i = 0; i < 6; ++i) table.add_column("variant " + std::to_string(i), ColumnKind::number);
+        for (const auto& [task, set] : {std::pair("multilabel_classification", "amazon_counterfactual"),
+                                        std::pair("multilabel_classification", "massive_intent"),
+                                        std::pair("mean, multilabel_classification", "over 2 data sets")}) {
+            table.add_row({Cell::of(task), Cell::of(set)});
+            for (int i = 0; i < 6; ++i) table.rows.back().cells.push_back(Cell::of(40.0 + i));
+        }
+        const std::string text = table_to_text(table, {.width = 80});
+        const std::size_t parts = count(text, "task");
+        QVERIFY2(parts > 1, text.c_str());
+        for (const char* set : {"amazon_counterfactual", "massive_intent", "over 2 data sets"}) QCOMPARE(count(text, set), parts);
+        QVERIFY(widest_line(text) <= 80);
+    }
     void a_table_that_is_too_wide_may_turn_its_rows_into_columns() {
         Table table;
         table.add_column("run", ColumnKind::text);
