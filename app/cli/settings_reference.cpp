@@ -3,6 +3,7 @@
 #include "cli/field_words.h"
 #include "cli/reference.h"
 #include "experiment/experiment_schema.h"
+#include "settings/core_settings.h"
 
 namespace faceter::cli {
 namespace {
@@ -25,6 +26,7 @@ void add_row(const Field& field, const std::string& above, std::string& text) {
                         cell(range_of(field)), cell(field.description), field.source.empty() ? "" : cell(" (" + field.source + ")"));
     if (field.section) add_rows(*field.section, key + ".", text);
     if (field.item && field.item->section) add_rows(*field.item->section, key + (field.type == FieldType::map ? ".NAME." : "[]."), text);
+    if (key == "stages") add_rows(stage_schema(), "stages[].", text);  // of a form that its schema leaves open
 }
 
 void add_rows(const Schema& schema, const std::string& above, std::string& text) {

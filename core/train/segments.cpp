@@ -1,12 +1,10 @@
 #include "train/segments.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 
-#include "common/hash.h"
 #include "common/strings.h"
+#include "data/fingerprint.h"
 
 namespace faceter {
 namespace {
@@ -67,6 +65,18 @@ std::vector<std::string_view> segments_of(std::string_view text, const CountToke
 
 namespace {
 
+/// Where texts are cut follows from the tokeniser, the instruction and the lengths, and which are there from the sides that are read: what
+/// is kept of one set under its fingerprint must not be taken for that of another.
+std::string fingerprint_of_segments(const TrainingSet& whole, const TrainingSet& cut) {
+    std::vector<std::uint32_t> pairs;
+    for (const Example& example : cut.examples) pairs.insert(pairs.end(), {example.anchor, example.positive});
+    Fingerprint fingerprint;
+    fingerprint.add(whole.fingerprint);
+    fingerprint.add_texts(cut.texts);
+    fingerprint.add_values(std::span<const std::uint32_t>(pairs));
+    return fingerprint.hex();
+}
+
 /// The segments of the texts of one side, each text cut once.
 class SideSegments {
   public:
@@ -115,8 +125,7 @@ TrainingSet segmented_set(const EmbeddingModel& model, const TrainingSet& set, R
             cut.examples.push_back(one);
         }
     }
-    cut.fingerprint =
-        hash128(fmt::format("{} in segments of {} and {} of {}", set.fingerprint, lengths.query, lengths.document, model.max_length)).hex();
+    cut.fingerprint = fingerprint_of_segments(set, cut);
     return cut;
 }
 

@@ -226,6 +226,22 @@ class TestMaskedLanguage : public QObject {
         QCOMPARE(std::string(both.texts[both.examples[1].anchor]), std::string("title 0"));
         QVERIFY(cut.fingerprint != set.fingerprint);
     }
+    void segments_that_are_others_have_another_fingerprint() {
+        NEED_SHARED();
+        const auto model = EmbeddingModel::open(ModelFolder::open(shared_folder() / "fixtures/bert"));
+        model->max_length = 16;
+        TrainingSet set = some_texts();
+        for (Example& example : set.examples) example.positive = set.texts.intern("stone " + std::to_string(example.anchor));
+        // Short texts: as many segments whatever is read.
+        const auto cut = [&](ReadTexts texts) { return segmented_set(*model, set, texts, {}); };
+        const TrainingSet documents = cut(ReadTexts::documents), queries = cut(ReadTexts::queries), both = cut(ReadTexts::both);
+        QCOMPARE(documents.examples.size(), queries.examples.size());
+        QCOMPARE(documents.examples.size(), both.examples.size());
+        QVERIFY(documents.fingerprint != queries.fingerprint);
+        QVERIFY(documents.fingerprint != both.fingerprint);
+        QVERIFY(queries.fingerprint != both.fingerprint);
+        QCOMPARE(cut(ReadTexts::both).fingerprint, both.fingerprint);
+    }
     void a_restored_trainer_goes_on_bit_for_bit_head_included() {
         NEED_SHARED();
         TemporaryDirectory folder;
