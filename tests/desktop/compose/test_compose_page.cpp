@@ -499,6 +499,12 @@ class TestComposePage : public QObject {
         QTest::keyClicks(&f.editor(), QStringLiteral("# mine"));
         write_file_atomic(file, theirs);  // by renaming, as editors do
         QTRY_VERIFY_WITH_TIMEOUT(notice->isVisible(), patience_ms);
+        QTest::keyClick(&f.editor(), Qt::Key_S, Qt::ControlModifier);
+        auto* ask = f.page.findChild<QMessageBox*>(QStringLiteral("theirsDialog"));
+        QVERIFY(ask && ask->text().contains(QStringLiteral("shared.yaml was changed by another program")));
+        QTest::mouseClick(ask->button(QMessageBox::Cancel), Qt::LeftButton);
+        QCOMPARE(read_file(file), theirs);
+        f.page.window()->activateWindow();
         QTest::mouseClick(f.find<QPushButton>("keepMine"), Qt::LeftButton);
         QVERIFY(!notice->isVisible());
         QVERIFY(f.text().endsWith(QStringLiteral("# mine")) && f.page.document().text().isModified());

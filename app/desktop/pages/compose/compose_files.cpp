@@ -112,7 +112,23 @@ void ComposePage::chooseAndOpen() {
 
 void ComposePage::save(const std::function<void()>& then) {
     if (m_document.file().isEmpty()) return saveAs(then);
+    if (m_disk->isUndecided()) return askAboutTheirs(then);
     write(m_document.file(), then);
+}
+
+/// Who saves by the keyboard may not have seen the notice.
+void ComposePage::askAboutTheirs(const std::function<void()>& then) {
+    auto* box = new QMessageBox(QMessageBox::Warning, tr("Changed by another program"),
+                                tr("%1 was changed by another program. Saving writes what is here over that.").arg(m_document.file()),
+                                QMessageBox::Save | QMessageBox::Cancel, this);
+    box->setObjectName(QStringLiteral("theirsDialog"));
+    box->setTextFormat(Qt::PlainText);
+    box->setAttribute(Qt::WA_DeleteOnClose);
+    box->setDefaultButton(QMessageBox::Cancel);
+    connect(box, &QMessageBox::buttonClicked, this, [this, box, then, file = m_document.file()](QAbstractButton* button) {
+        if (box->standardButton(button) == QMessageBox::Save && file == m_document.file()) write(file, then);
+    });
+    box->open();
 }
 
 void ComposePage::saveAs(const std::function<void()>& then) {

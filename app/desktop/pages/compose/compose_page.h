@@ -46,6 +46,7 @@ class ComposePage : public Page {
     void load(const QString& file);
     void chooseAndOpen();
     void save(const std::function<void()>& then = {});
+    void askAboutTheirs(const std::function<void()>& then);
     void saveAs(const std::function<void()>& then = {});
     /// A text on its way to a file.
     struct Write {

@@ -23,6 +23,8 @@ class DiskNotice : public QWidget {
     /// The document's file holds this as far as is known here: it was just read or written. Empty: not known, nothing is compared.
     void setKnown(const QString& fingerprint);
     QString known() const { return m_known; }
+    /// Another program's change was noticed, and nobody has said what is to be done with it.
+    bool isUndecided() const { return m_found.there && !isHidden(); }
     void look();
 
   private:
