@@ -52,8 +52,8 @@ void tell_of_other_runs(const Project& project, const std::string& name, const s
     if (runs < 2) return;
     std::string word;  // in a filter a doubled quote stands for one
     for (const char c : found.variant) word += c == '"' ? "\"\"" : std::string(1, c);
-    say(stderr, "{} stands for its newest run, {}; for all {} with scores: --where {} in the place of names\n", name, found.shown_name(), runs,
-        shell_word(fmt::format("variant = \"{}\"", word)));
+    say(stderr, "{} stands for its newest run, {}; for all {} with scores: --where {} in the place of names\n", name, found.shown_name(),
+        runs, shell_word(fmt::format("variant = \"{}\"", word)));
 }
 
 }  // namespace

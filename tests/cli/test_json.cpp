@@ -84,7 +84,8 @@ class TestJson : public QObject {
         const RunDirectory changed = RunDirectory::create(project(), other, other.runs().at(1), false);
         write_attempt(changed, 1, 3, "finished");
         write_results(changed, 6);
-        const Json as_before = call({"examples", "start-1", "EM-1", "--seeds"}), with_another = call({"examples", "start-1", "EM-2", "--seeds"});
+        const Json as_before = call({"examples", "start-1", "EM-1", "--seeds"}),
+                   with_another = call({"examples", "start-1", "EM-2", "--seeds"});
         QCOMPARE(as_before.at("rows").size(), std::size_t{0});  // scored as the start model was
         QCOMPARE(with_another.at("rows").size(), std::size_t{20});
     }

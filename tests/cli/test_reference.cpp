@@ -176,9 +176,9 @@ class TestReference : public QObject {
     }
     void the_chapter_of_settings_has_those_of_experiments_and_methods() {
         const std::string text = faceter_says({"reference", "settings"}).output;
-        for (const char* row : {"| `training.batch_size` | `32` | >= 1 pairs |", "| `tasks.NAME.instructions.query` |",
-                                "| `stages[].filter.top_k` | `2` |", "| `stages[].mine.margin` | `0.95` |", "## variant mote",
-                                "## objective gist", "## analysis inter_task_similarity"})
+        for (const char* row :
+             {"| `training.batch_size` | `32` | >= 1 pairs |", "| `tasks.NAME.instructions.query` |", "| `stages[].filter.top_k` | `2` |",
+              "| `stages[].mine.margin` | `0.95` |", "## variant mote", "## objective gist", "## analysis inter_task_similarity"})
             QVERIFY2(text.find(row) != std::string::npos, row);
     }
     void the_setup_says_what_it_takes() {

@@ -281,9 +281,9 @@ class TestTable : public QObject {
         Table table;
         for (const char* name : {"task", "set"}) table.add_column(name, ColumnKind::text);
         for (int i = 0; i < 6; ++i) table.add_column("variant " + std::to_string(i), ColumnKind::number);
-        for (const auto& [task, set] : {std::pair("multilabel_classification", "amazon_counterfactual"),
-                                        std::pair("multilabel_classification", "massive_intent"),
-                                        std::pair("mean, multilabel_classification", "over 2 data sets")}) {
+        for (const auto& [task, set] :
+             {std::pair("multilabel_classification", "amazon_counterfactual"), std::pair("multilabel_classification", "massive_intent"),
+              std::pair("mean, multilabel_classification", "over 2 data sets")}) {
             table.add_row({Cell::of(task), Cell::of(set)});
             for (int i = 0; i < 6; ++i) table.rows.back().cells.push_back(Cell::of(40.0 + i));
         }
