@@ -74,7 +74,7 @@ const std::vector<FolderLayout>& folder_layouts() { return layouts(); }
 
 const FolderLayout* layout_by_files(const fs::path& folder) {
     if (find_file(folder, "corpus", false) && find_file(folder, "queries", false)) return find_layout("retrieval");
-    for (const char* stem : {"test", "train", "texts", "dev", "val"}) {
+    for (const char* stem : {"test", "train", "texts", "dev", "val", "valid", "validation"}) {
         const auto file = find_file(folder, stem, false);
         const FolderLayout* found = nullptr;
         if (file)

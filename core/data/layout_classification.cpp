@@ -26,22 +26,21 @@ int examples_per_label(const FolderContext& context) {
 
 const TableColumns columns{{"text", "label"}, {{"text"}, {"label", "label_text"}}};
 
-/// 1.0 is 1, as in Python: pandas writes the whole numbers of a column so where one is missing, which may be in one split alone.
-std::string_view class_of(const Record::Member& label) {
-    const std::string_view text = label_text(label);
-    const std::size_t point = label.kind == Record::Kind::number ? text.find('.') : std::string_view::npos;
-    const bool is_whole = point != std::string_view::npos && text.find_first_not_of('0', point + 1) == std::string_view::npos;
-    return is_whole ? text.substr(0, point) : text;
+/// A table has nothing but texts: what is written as a number is one.
+std::string_view class_of(Record::Member label, bool in_table) {
+    if (in_table && label.kind == Record::Kind::text && parse_double(trim(label.text))) label.kind = Record::Kind::number;
+    return label_text(label);
 }
 
 void read_labelled(FolderContext& context, const fs::path& file, TextTable& texts, std::vector<std::int32_t>& labels, LabelIndex& index) {
+    const bool in_table = record_form(file) != RecordForm::json_lines;
     context.read(
         file,
         [&](const Record& record) {
             const std::string_view text = record.text("text");
             const Record::Member* label = record.find({"label", "label_text"});
             if (!label) throw BadRecord{"member 'label' is missing", "members: " + record.known()};
-            const std::string_view key = class_of(*label);
+            const std::string_view key = class_of(*label, in_table);
             if (key.empty()) throw BadRecord{"member 'label' is empty", ""};
             labels.push_back(index.add(key, record.text_or_empty("label_text")));
             texts.add(text);

@@ -9,7 +9,8 @@ namespace faceter {
 namespace {
 
 std::string label_key(const Record::Element& element) {
-    if (element.kind == Record::Kind::text || element.kind == Record::Kind::number) return std::string(element.text);
+    if (element.kind == Record::Kind::text || element.kind == Record::Kind::number)
+        return std::string(label_text({"labels", element.kind, element.text}));
     throw BadRecord{"member 'labels' holds something that is neither a text nor a number", ""};
 }
 

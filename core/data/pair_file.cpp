@@ -56,7 +56,7 @@ class LabelFilter {
         if (!member) return wanted_.empty();
         const std::string label(label_text(*member));
         if (seen_.size() < 20) seen_.insert(label);
-        const bool taken = wanted_.empty() || wanted_.contains(label);
+        const bool taken = wanted_.empty() || wanted_.contains(label) || wanted_.contains(std::string(trim(member->text)));
         left_out_ += !taken;
         return taken;
     }

@@ -5,6 +5,16 @@
 #include "common/strings.h"
 
 namespace faceter {
+namespace {
+
+/// 1.0 is 1, as in Python: pandas writes the whole numbers of a column so where one is missing, which may be in one split alone.
+std::string_view without_empty_fraction(std::string_view number) {
+    const std::size_t point = number.find('.');
+    const bool is_whole = point != std::string_view::npos && number.find_first_not_of('0', point + 1) == std::string_view::npos;
+    return is_whole ? number.substr(0, point) : number;
+}
+
+}  // namespace
 
 void RecordErrors::bad(const SourcePosition& where, const BadRecord& record) {
     const std::string what = record.detail.empty() ? record.reason : fmt::format("{} ({})", record.reason, record.detail);
@@ -104,7 +114,8 @@ std::string Record::known() const {
 
 std::string_view label_text(const Record::Member& member) {
     if (member.kind == Record::Kind::boolean) return member.number != 0 ? "1" : "0";
-    if (member.kind == Record::Kind::text || member.kind == Record::Kind::number) return trim(member.text);
+    if (member.kind == Record::Kind::number) return without_empty_fraction(trim(member.text));
+    if (member.kind == Record::Kind::text) return trim(member.text);
     throw BadRecord{fmt::format("member '{}' is neither a text nor a number", member.key), ""};
 }
 

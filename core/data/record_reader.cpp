@@ -6,6 +6,7 @@
 
 #include "common/strings.h"
 #include "data/file_ending.h"
+#include "data/files_read.h"
 #include "data/line_reader.h"
 
 namespace faceter {
@@ -258,6 +259,8 @@ void read_records(const fs::path& file, RecordErrors& errors, const TableColumns
 }
 
 bool peek_record(const fs::path& file, const std::function<void(const Record&)>& take) {
+    std::optional<FilesRead> apart;                        // no data come of a look, whether it gets to the end of the file or not
+    if (data_ending(file) != ".parquet") apart.emplace();  // whose module reads a file once more to note it
     LineReader lines(file);
     JsonLineParser parser;
     Record record;

@@ -37,15 +37,36 @@ std::vector<SubsetPlace> subsets_in_folders(const FolderContext& context) {
     return places;
 }
 
-/// Reads the split once more where its first record names a subset; the records of most sets do not.
-std::vector<SubsetPlace> subsets_in_records(const FolderContext& context) {
-    const auto file = context.find_split(context.split, false);
+/// A table that names subsets: in a column of its own, beside the texts of whatever layout.
+const TableColumns columns_with_subsets{{}, {{"subset", "lang", "language"}, {"text", "sentence1"}}};
+
+bool is_header_with_subsets(const std::vector<std::string>& cells) {
+    const auto is_there = [&](const std::vector<std::string_view>& names) {
+        return std::any_of(cells.begin(), cells.end(), [&](const std::string& cell) {
+            return std::find(names.begin(), names.end(), lowercase_ascii(trim(cell))) != names.end();
+        });
+    };
+    return std::all_of(columns_with_subsets.required.begin(), columns_with_subsets.required.end(), is_there);
+}
+
+/// By the header of a table, else by the first record.
+bool names_subsets(const fs::path& file) {
     bool named = false;
-    if (file) peek_record(*file, [&](const Record& record) { named = !subset_of(record).empty(); });
-    if (!named) return {};
+    const RecordForm form = record_form(file);
+    if (form == RecordForm::json_lines)
+        peek_record(file, [&](const Record& record) { named = !subset_of(record).empty(); });
+    else
+        for (const char separator : {',', ';', '\t', '|'}) named |= is_header_with_subsets(first_row(file, form, separator));
+    return named;
+}
+
+/// Reads the split once more where it names subsets; the records of most sets do not.
+std::vector<SubsetPlace> subsets_in_records(const FolderContext& context) {
+    const auto file = context.find_split(context.split, true);
+    if (!file || !names_subsets(*file)) return {};
     std::set<std::string, std::less<>> names;
     RecordErrors errors(RecordErrors::Policy::skip);  // bad records are reported when the data are read
-    read_records(*file, errors, {}, [&](const Record& record) {
+    read_records(*file, errors, columns_with_subsets, [&](const Record& record) {
         const std::string_view name = subset_of(record);
         if (name.empty() || names.contains(name)) return;
         if (names.size() == max_subsets) throw data_error("{}: more than {} subsets", file->string(), max_subsets);
@@ -65,7 +86,8 @@ std::string_view subset_of(const Record& record) {
 
 std::vector<SubsetPlace> find_subsets(const FolderContext& context) {
     if (!fs::is_directory(context.folder)) return {};
-    return layout_by_files(context.folder) ? subsets_in_records(context) : subsets_in_folders(context);
+    const bool has_split = layout_by_files(context.folder) || context.find_split(context.split, true);  // in a table, too
+    return has_split ? subsets_in_records(context) : subsets_in_folders(context);
 }
 
 std::vector<SubsetPlace> choose_subsets(const FolderContext& context, std::vector<SubsetPlace> all) {

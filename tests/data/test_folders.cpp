@@ -107,6 +107,14 @@ class TestFolders : public QObject {
         EXPECT_ERROR(load_evaluation_folder(beir("id_type", "q1\ta\t1\n", "{\"_id\": [1], \"text\": \"x\"}\n")), "corpus.jsonl:1:", "_id");
         EXPECT_ERROR(load_evaluation_folder(beir("split", "q1\td1\t1\n"), "dev"), "qrels/dev.tsv", "no such file");
     }
+    void the_part_to_choose_by_has_several_names() {
+        for (const char* name : {"val", "valid", "validation"}) {
+            const auto folder = beir(name, "q1\td1\t1\n");
+            put(folder / "qrels" / (std::string(name) + ".tsv"), "q3\td2\t1\n");
+            QCOMPARE(std::get<RetrievalData>(load_evaluation_folder(folder, "dev").data).qrels.back(),
+                     (std::vector<std::pair<std::uint32_t, int>>{{1, 1}}));
+        }
+    }
     void on_error_skip_leaves_bad_documents_out_and_says_so() {
         const auto folder = beir("skip", "q1\td1\t1\nq1\td2\t1\n",
                                  "{\"_id\": \"d1\", \"text\": \"x\"}\n{\"_id\": \"d2\", \"te\n{\"_id\": \"d3\", \"text\": \"z\"}\n");

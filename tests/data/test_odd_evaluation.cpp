@@ -50,6 +50,20 @@ class TestOddEvaluation : public QObject {
         const auto& data = std::get<ClassificationData>(set.data);
         QCOMPARE(data.label_names, (std::vector<std::string>{"1", "1.50", "20"}));
         QCOMPARE(data.test_labels, (std::vector<std::int32_t>{0, 2}));
+        const auto table = folder("points_in_a_table", "{\"text\": \"a\", \"label\": 1}\n{\"text\": \"b\", \"label\": 0}\n");
+        put(table / "train.csv", "text,label\nc,1.0\nd,0.0\ne,1.5\n");  // whose cells are all texts
+        const auto tabled = load_evaluation_folder(table);
+        QCOMPARE(warnings(tabled), std::string("[]"));
+        QCOMPARE(std::get<ClassificationData>(tabled.data).label_names, (std::vector<std::string>{"0", "1", "1.5"}));
+        const auto multi = load_evaluation_folder(
+            folder("points_of_several", "{\"text\": \"a\", \"label\": [1.0, 2]}\n", "{\"text\": \"b\", \"label\": [1, 2.0]}\n"));
+        QCOMPARE(std::get<MultilabelData>(multi.data).label_names, (std::vector<std::string>{"1", "2"}));
+    }
+    void labels_of_several_that_training_lacks_are_warned_of() {
+        const auto set = load_evaluation_folder(
+            folder("several_untrained", "{\"text\": \"a\", \"label\": [\"x\"]}\n{\"text\": \"b\", \"label\": [\"x\", \"z\"]}\n",
+                   "{\"text\": \"c\", \"label\": [\"x\"]}\n{\"text\": \"d\", \"label\": [\"y\"]}\n"));
+        QVERIFY(warnings(set).find("1 of 2 texts of split 'test' have a label that no training text has ('z')") != std::string::npos);
     }
     void pairs_of_one_label_are_warned_of() {
         const auto set = load_evaluation_folder(folder("all_positive", "{\"sentence1\": \"a\", \"sentence2\": \"b\", \"label\": 1}\n"));

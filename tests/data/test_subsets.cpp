@@ -56,6 +56,17 @@ class TestSubsets : public QObject {
         QCOMPARE(german.test.size(), std::size_t{1});
         QCOMPARE(std::get<ClassificationData>(set.subsets[1].data).test.size(), std::size_t{2});
     }
+    void a_table_names_subsets_in_a_column_as_records_do() {
+        const auto folder = folder_.path() / "in_table";
+        put(folder / "dataset.json", R"({"task": "sts"})");
+        put(folder / "test.csv", "sentence1,sentence2,score,lang\na,b,1,en\nc,d,2,en\ne,f,1,de\ng,h,3,de\n");
+        const auto set = load_evaluation_folder(folder);
+        QCOMPARE(set.subsets.size(), std::size_t{2});
+        QCOMPARE(set.subsets[0].name, std::string("de"));
+        QCOMPARE(std::string(std::get<PairData>(set.subsets[0].data).texts[0]), std::string("e"));
+        put(folder / "test.csv", "sentence1,sentence2,score\na,b,1\nc,d,2\n");
+        QVERIFY(load_evaluation_folder(folder).subsets.empty());
+    }
     void an_entry_may_choose_subsets_and_one_alone_is_a_plain_set() {
         const auto load = [](const fs::path& folder, Json names) {
             return load_evaluation_set(request({{"path", folder.string()}, {"subsets", names}}));
