@@ -11,8 +11,10 @@
 #include "common/hash.h"
 #include "common/json_text.h"
 #include "common/lock_file.h"
+#include "common/printable.h"
 #include "common/progress.h"
 #include "common/strings.h"
+#include "data/leaves.h"
 #include "data/sources.h"
 #include "eval/embedding_chunks.h"
 #include "eval/set_mining.h"
@@ -65,6 +67,8 @@ class TeacherWork {
         pairs_ = load_training_set(
             {{{"source", "file"}, {"path", options.input}, {"format", "pairs"}, {"on_error", options.on_error}}, fs::current_path()},
             "retrieval");
+        for (const Json& warning : json_or<Json>(pairs_.card, "warnings", Json::array(), "card"))
+            say(stderr, "warning: {}\n", warning.get<std::string>());
         if (options.query_instruction.empty() && options.document_instruction.empty()) note_missing_task(options.model, opened_, false);
         routes_[0] = route(Role::query, options.query_instruction);
         routes_[1] = route(Role::document, options.document_instruction);
@@ -129,6 +133,7 @@ class TeacherWork {
     Json line(const Example& example) const {
         Json json = {{"query", pairs_.texts[example.anchor]}, {"document", pairs_.texts[example.positive]}};
         if (example.label >= 0) json["label"] = pairs_.label_names[static_cast<std::size_t>(example.label)];
+        add_instructions(json);
         return json;
     }
     /// The same with its given negatives.
@@ -139,6 +144,14 @@ class TeacherWork {
     }
 
   private:
+    /// What the input says stands in front of its texts: the output is trained on in its place.
+    void add_instructions(Json& line) const {
+        const auto own = own_instructions(pairs_);
+        if (!own) return;
+        if (!own->query.empty()) line["query_instruction"] = own->query;
+        if (!own->document.empty()) line["document_instruction"] = own->document;
+        if (own->negative != own->document) line["negative_instruction"] = own->negative;
+    }
     EmbeddingChunks chunks(const char* name, std::vector<std::string_view> texts, Role role) const {
         return {work_, name, std::move(texts), *opened_.model, route(role), teacher_.is_normalised()};
     }
@@ -229,9 +242,20 @@ class MiningDocuments {
         views_ = own_.views(texts_);
         if (options.corpus.empty()) return;
         const std::unordered_set<std::string_view> seen(views_.begin(), views_.end());
+        std::unordered_map<std::string_view, std::uint32_t> queries;
+        for (const Example& example : work.pairs().examples) queries.emplace(texts_[example.anchor], example.anchor);
+        Numbering asked;  // texts of the corpus that are queries keep their numbers, by which no query gets its own text as a negative
         for (const std::string& text :
-             load_texts({{{"source", "file"}, {"path", options.corpus}, {"on_error", options.on_error}}, fs::current_path()}))
-            if (!seen.contains(text)) corpus_.intern(text);
+             load_texts({{{"source", "file"}, {"path", options.corpus}, {"on_error", options.on_error}}, fs::current_path()})) {
+            if (seen.contains(text)) continue;
+            const auto query = queries.find(text);
+            if (query == queries.end())
+                corpus_.intern(text);
+            else
+                asked.of(query->second);
+        }
+        ids_.insert(ids_.end(), asked.texts.begin(), asked.texts.end());
+        for (const std::string_view text : asked.views(texts_)) views_.push_back(text);
         for (std::uint32_t i = 0; i < corpus_.size(); ++i) ids_.push_back(texts_.size() + i);
         for (const std::string_view text : corpus_.views()) views_.push_back(text);
     }

@@ -2,7 +2,10 @@
 
 #include <ATen/ATen.h>
 
+#include <limits>
+
 #include "eval/feature_matrix.h"
+#include "eval/score_kernel.h"
 
 namespace faceter {
 namespace {
@@ -69,8 +72,17 @@ JudgedRows::JudgedRows(const TrainingSet& set, std::span<const Example> examples
 FeatureMatrix JudgedRows::queries() const { return view(q_); }
 FeatureMatrix JudgedRows::document_rows() const { return view(d_); }
 
+/// Summed as the search sums it, to the last bit: of two texts with one vector neither is above the other.
 float JudgedRows::score(std::uint32_t anchor, std::uint32_t document) {
-    return q_[static_cast<std::int64_t>(anchors.of(anchor))].dot(d_[static_cast<std::int64_t>(documents.of(document))]).item<float>();
+    const ScoreKernel& kernel = score_kernel(Similarity::cosine);
+    const auto dim = static_cast<std::size_t>(q_.size(1));
+    const float* query = q_.const_data_ptr<float>() + anchors.of(anchor) * dim;
+    std::vector<float> panel(dim * kernel.lanes, 0.0f), scores(kernel.lanes, std::numeric_limits<float>::quiet_NaN());
+    const std::vector<float> thresholds(kernel.lanes, -std::numeric_limits<float>::infinity());
+    for (std::size_t d = 0; d < dim; ++d) panel[d * kernel.lanes] = query[d];
+    std::uint32_t above = 0;
+    kernel.single(panel.data(), d_.const_data_ptr<float>() + documents.of(document) * dim, dim, thresholds.data(), scores.data(), &above);
+    return scores.front();
 }
 
 std::vector<std::uint32_t> filter_given(std::span<const std::uint32_t> given, std::uint32_t anchor, JudgedRows& rows, double limit,

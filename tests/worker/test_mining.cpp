@@ -230,6 +230,28 @@ class TestMining : public QObject {
         QVERIFY(!fs::exists(folder_.path() / "pairs.jsonl.work") && !fs::exists(folder_.path() / "corpus.txt.work"));
     }
 
+    void what_is_mined_keeps_the_instructions_of_its_pairs() {
+        NEED_SHARED();
+        const fs::path own = folder_.path() / "own.jsonl", output = folder_.path() / "own_mined.jsonl";
+        {
+            std::ofstream out(own);
+            for (std::size_t i = 0; i < 50; ++i)
+                out << Json{{"query", texts_[i].first},
+                            {"document", texts_[i].second},
+                            {"query_instruction", "find: "},
+                            {"document_instruction", "text: "}}
+                           .dump()
+                    << "\n";
+        }
+        QVERIFY2(run({"mine", "--model", teacher_.c_str(), "--output", output.c_str(), own.c_str()}) == 0, error_.c_str());
+        const Json lines = read_lines(output);
+        QVERIFY(!lines.empty());
+        for (const Json& line : lines) {
+            QCOMPARE(line.at("query_instruction").get<std::string>(), std::string("find: "));
+            QCOMPARE(line.at("document_instruction").get<std::string>(), std::string("text: "));
+        }
+    }
+
     void given_negatives_above_the_margin_are_dropped() {
         NEED_SHARED();
         const fs::path triplets = folder_.path() / "triplets.jsonl";
