@@ -282,6 +282,7 @@ int evaluate(const EvaluateCommand& options) {
         const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
         results.push_back(forms.results.front().back());
         results.back().settings["instructions"] = instructions_json(routes);
+        if (set.card.contains("split")) results.back().settings["split"] = set.card["split"];
         if (!options.mteb_results.empty()) write_mteb_file(options, opened, results.back(), seconds);
         if (options.per_example) examples.push_back(example_values(embedder, set, routes, results.back()));
     };

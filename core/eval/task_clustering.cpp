@@ -1,6 +1,8 @@
 #include <ATen/Parallel.h>
 #include <ATen/core/Tensor.h>
 
+#include <cmath>
+
 #include "eval/clustering_metrics.h"
 #include "eval/kmeans.h"
 #include "eval/tasks.h"
@@ -17,6 +19,12 @@ double v_measure(const at::Tensor& rows, const ClusteringData::Set& part, std::i
     options.seed = static_cast<std::uint32_t>(seed);
     const auto clusters = mini_batch_kmeans({rows.const_data_ptr<float>(), rows.size(0), rows.size(1)}, options);
     return cluster_agreement(part.labels, clusters.labels).v_measure;
+}
+
+/// MTEB's, which is numpy's: of these sets, not of those that they stand for.
+double deviation_over_sets(const std::vector<double>& scores) {
+    const auto n = static_cast<double>(scores.size());
+    return standard_deviation(scores) * std::sqrt((n - 1) / n);
 }
 
 /// V-measure of mini-batch k-means with k = number of labels, mean over sets (MTEB); the mean of several seeds, since one moves by points.
@@ -45,7 +53,7 @@ EvaluationResult evaluate_clustering(CachedEmbedder& embedder, const EvaluationS
     }
     result.score = percent(result.draws) / 100;
     result.metrics = {{"v_measure", result.score}};
-    if (data.sets.size() > 1) result.metrics["v_measure_std"] = standard_deviation(result.per_example);
+    if (data.sets.size() > 1) result.metrics["v_measure_std"] = deviation_over_sets(result.per_example);
     result.settings = {{"sets", data.sets.size()}, {"draws", num_draws}, {"batch_size", 500}};
     return result;
 }
