@@ -40,11 +40,16 @@ const Record::Member& need(const Record& record, std::span<const std::string_vie
     throw BadRecord{fmt::format("no {} ({})", role, fmt::join(names, ", ")), "members: " + record.known()};
 }
 
+/// negative_1, negative_2 ...; an instruction of negatives is none of them.
+bool is_negative(const Record::Member& member) {
+    return member.key.starts_with("negative_") && member.key != "negative_instruction" && member.kind == Record::Kind::text;
+}
+
 void append_negatives(const Record& record, std::vector<std::string_view>& negatives) {
     if (const Record::Member* member = record.find(std::span<const std::string_view>(negative_names)))
         append_texts(record, *member, negatives);
     for (const Record::Member& member : record.members())
-        if (member.key.starts_with("negative_") && member.kind == Record::Kind::text) negatives.push_back(checked(member.text, member.key));
+        if (is_negative(member)) negatives.push_back(checked(member.text, member.key));
 }
 
 /// Where an entry names labels, only their records count; the labels seen tell whether it should have.
@@ -83,10 +88,8 @@ const TableColumns& pair_columns() { return columns_of_pairs; }
 
 ExampleKind kind_of_pair(const Record& record) {
     const Record::Member* given = record.find(std::span<const std::string_view>(negative_names));
-    const bool negatives = (given && (given->kind != Record::Kind::list || given->count > 0)) ||
-                           std::ranges::any_of(record.members(), [](const Record::Member& member) {
-                               return member.key.starts_with("negative_") && member.kind == Record::Kind::text;
-                           });
+    const bool negatives =
+        (given && (given->kind != Record::Kind::list || given->count > 0)) || std::ranges::any_of(record.members(), is_negative);
     const Record::Member* anchor = record.find(std::span<const std::string_view>(anchor_names));
     const Record::Member* positive = record.find(std::span<const std::string_view>(positive_names));
     const bool in_lists = anchor && anchor->kind == Record::Kind::list;  // MEDI's ["instruction", "text"]

@@ -10,7 +10,8 @@ namespace {
 /// 1.0 is 1, as in Python: pandas writes the whole numbers of a column so where one is missing, which may be in one split alone.
 std::string_view without_empty_fraction(std::string_view number) {
     const std::size_t point = number.find('.');
-    const bool is_whole = point != std::string_view::npos && number.find_first_not_of('0', point + 1) == std::string_view::npos;
+    const bool is_whole =
+        point != std::string_view::npos && point > 0 && number.find_first_not_of('0', point + 1) == std::string_view::npos;
     return is_whole ? number.substr(0, point) : number;
 }
 

@@ -239,7 +239,8 @@ class TestMining : public QObject {
                 out << Json{{"query", texts_[i].first},
                             {"document", texts_[i].second},
                             {"query_instruction", "find: "},
-                            {"document_instruction", "text: "}}
+                            {"document_instruction", "text: "},
+                            {"negative_instruction", "not: "}}
                            .dump()
                     << "\n";
         }
@@ -249,6 +250,8 @@ class TestMining : public QObject {
         for (const Json& line : lines) {
             QCOMPARE(line.at("query_instruction").get<std::string>(), std::string("find: "));
             QCOMPARE(line.at("document_instruction").get<std::string>(), std::string("text: "));
+            QCOMPARE(line.at("negative_instruction").get<std::string>(), std::string("not: "));
+            for (const Json& negative : line.at("negatives")) QVERIFY(negative.get<std::string>() != "not: ");
         }
     }
 
