@@ -9,6 +9,7 @@
 #include "common/strings.h"
 #include "compare/compare_columns.h"
 #include "store/filter.h"
+#include "store/filter_tokens.h"
 
 namespace faceter::cli {
 namespace {
@@ -50,10 +51,8 @@ void tell_of_other_runs(const Project& project, const std::string& name, const s
         return row.info.variant == found.variant && row.info.smoke == found.smoke && !row.archived && row.num_scores > 0;
     });
     if (runs < 2) return;
-    std::string word;  // in a filter a doubled quote stands for one
-    for (const char c : found.variant) word += c == '"' ? "\"\"" : std::string(1, c);
     say(stderr, "{} stands for its newest run, {}; for all {} with scores: --where {} in the place of names\n", name, found.shown_name(),
-        runs, shell_word(fmt::format("variant = \"{}\"", word)));
+        runs, shell_word("variant = " + in_quotes(found.variant)));
 }
 
 }  // namespace

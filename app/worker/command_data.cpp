@@ -67,8 +67,7 @@ class TeacherWork {
         pairs_ = load_training_set(
             {{{"source", "file"}, {"path", options.input}, {"format", "pairs"}, {"on_error", options.on_error}}, fs::current_path()},
             "retrieval");
-        for (const Json& warning : json_or<Json>(pairs_.card, "warnings", Json::array(), "card"))
-            say(stderr, "warning: {}\n", warning.get<std::string>());
+        for (const std::string& warning : warnings_of(pairs_.card)) say(stderr, "warning: {}\n", warning);
         if (options.query_instruction.empty() && options.document_instruction.empty()) note_missing_task(options.model, opened_, false);
         routes_[0] = route(Role::query, options.query_instruction);
         routes_[1] = route(Role::document, options.document_instruction);

@@ -115,8 +115,7 @@ EvaluationSet read_set(const Json& entry) {
     DataRequest request;
     request.settings = entry;
     EvaluationSet set = load_evaluation_set(request);
-    for (const Json& warning : json_or<Json>(set.card, "warnings", Json::array(), "card"))
-        say(stderr, "warning: {}\n", warning.get<std::string>());
+    for (const std::string& warning : warnings_of(set.card)) say(stderr, "warning: {}\n", warning);
     return set;
 }
 

@@ -60,7 +60,7 @@ void RunData::add_training_sets(std::vector<TrainingSet> sets, const Task& task)
                 "give it 'instructions'",
                 task.name, set.name);
         set.task = task.name;
-        for (const Json& warning : json_or<Json>(set.card, "warnings", Json::array(), "card")) run_.warn(warning.get<std::string>());
+        for (const std::string& warning : warnings_of(set.card)) run_.warn(warning);
         note("training", task.name, set.name, set.card);
         training_.push_back(std::move(set));
     }
@@ -75,8 +75,7 @@ void RunData::read_evaluation() {
             run_.warn(error.what());
             continue;
         }
-        for (const Json& warning : json_or<Json>(evaluation_.back().card, "warnings", Json::array(), "card"))
-            run_.warn(warning.get<std::string>());
+        for (const std::string& warning : warnings_of(evaluation_.back().card)) run_.warn(warning);
         note("evaluation", evaluation_.back().task_type, evaluation_.back().name, evaluation_.back().card);
     }
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "common/strings.h"
 #include "data/json_items.h"
 #include "data/pair_file.h"
 
@@ -56,9 +55,7 @@ class Pairs {
     bool is_wanted(const Record& record) const {
         if (entry_.labels.empty()) return true;
         const Record::Member* label = record.find({"label"});
-        if (!label) return false;
-        const std::string_view read = label_text(*label), written = trim(label->text);  // as pair_file.cpp has it
-        return std::any_of(entry_.labels.begin(), entry_.labels.end(), [&](const auto& one) { return one == read || one == written; });
+        return label && is_one_of(*label, entry_.labels);
     }
 
     const DataEntry& entry_;

@@ -14,13 +14,6 @@ std::vector<FolderLayout>& layouts() {
     return all;
 }
 
-std::vector<std::string> names_of_split(const std::string& split) {
-    std::vector<std::string> names{split};
-    const std::vector<std::string> same{"dev", "val", "valid", "validation"};
-    if (std::find(same.begin(), same.end(), split) != same.end()) names.insert(names.end(), same.begin(), same.end());
-    return names;
-}
-
 std::vector<std::string> endings(bool tables) {
     std::vector<std::string> all;
     for (const char* form : {".jsonl", ".tsv", ".csv"}) {
@@ -59,6 +52,13 @@ std::optional<fs::path> find_parquet(const fs::path& folder, const std::string& 
         }
     }
     return std::nullopt;
+}
+
+std::vector<std::string> names_of_split(const std::string& split) {
+    std::vector<std::string> names{split};
+    const std::vector<std::string> same{"dev", "val", "valid", "validation"};
+    if (std::find(same.begin(), same.end(), split) != same.end()) names.insert(names.end(), same.begin(), same.end());
+    return names;
 }
 
 bool register_layout(FolderLayout layout) {
@@ -104,6 +104,24 @@ const FolderLayout& layout_of(const fs::path& folder, const std::string& task) {
     if (const FolderLayout* layout = layout_by_files(folder)) return *layout;
     throw data_error("{}: none of the known layouts of a data set; expected one of (each file may end in .gz or .zst, or be .parquet):{}",
                      folder.string(), all_layouts_text());
+}
+
+void UntrainedLabels::test(std::span<const std::int32_t> labels) {
+    bool known = true;
+    for (const std::int32_t label : labels)
+        if (!trained_.contains(label)) known = false, missing_.insert(label);
+    ++texts_;
+    with_missing_ += !known;
+}
+
+void UntrainedLabels::warn(FolderContext& context, const std::vector<std::string>& label_names) const {
+    if (with_missing_ == 0) return;
+    std::vector<std::string> names;
+    for (const std::int32_t label : missing_) names.push_back(label_names[static_cast<std::size_t>(label)]);
+    std::sort(names.begin(), names.end());
+    context.report.warnings.push_back(fmt::format("{}: {} of {} texts of split '{}' have a label that no training text has ({})",
+                                                  context.folder.string(), with_missing_, texts_, context.split,
+                                                  faceter::quoted(join(names, ", "), 100)));
 }
 
 std::optional<fs::path> FolderContext::find(const std::string& stem, bool tables) const { return find_file(folder, stem, tables); }

@@ -1,5 +1,8 @@
 #pragma once
+#include <cstdint>
 #include <optional>
+#include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,6 +32,9 @@ struct FolderContext {
     void read(const fs::path& file, const std::function<void(const Record&)>& take, const TableColumns& columns = {});
 };
 
+/// The split under its own name first, then under those that mean the same: "dev", "val", "valid" and "validation".
+std::vector<std::string> names_of_split(const std::string& split);
+
 /// STEM.parquet, or the first of its shards, in the folder or where the Hugging Face hub puts it: in "data" or a folder of its own name.
 std::optional<fs::path> find_parquet(const fs::path& folder, const std::string& stem);
 
@@ -44,6 +50,23 @@ struct FolderLayout {
     std::vector<std::string> (*texts)(FolderContext& context) = nullptr;
 };
 bool register_layout(FolderLayout layout);
+
+/// Labels of a test part that no training text has: a text with one is always classified wrongly. They were withheld, as -1, or are names
+/// in one part and numbers in the other.
+class UntrainedLabels {
+  public:
+    explicit UntrainedLabels(std::span<const std::int32_t> trained) { train(trained); }
+    UntrainedLabels() = default;
+    void train(std::span<const std::int32_t> labels) { trained_.insert(labels.begin(), labels.end()); }
+    /// The labels of one text.
+    void test(std::span<const std::int32_t> labels);
+    /// Where there are any.
+    void warn(FolderContext& context, const std::vector<std::string>& label_names) const;
+
+  private:
+    std::set<std::int32_t> trained_, missing_;
+    std::size_t texts_ = 0, with_missing_ = 0;
+};
 const std::vector<FolderLayout>& folder_layouts();
 /// The layout that a folder's files show; null where they show none.
 const FolderLayout* layout_by_files(const fs::path& folder);

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <set>
 
 #include "common/strings.h"
 #include "data/folder_layout.h"
@@ -55,18 +54,10 @@ void count(Json& counts, const std::string& key, const std::vector<std::int32_t>
     for (std::size_t i = 0; i < names.size(); ++i) counts[key + "_by_label"][names[i]] = by_label[i];
 }
 
-/// Such a text is always classified wrongly: labels that were withheld, as -1, or names in one part and numbers in the other.
 void warn_of_untrained(FolderContext& context, const ClassificationData& data) {
-    const std::set<std::int32_t> trained(data.train_labels.begin(), data.train_labels.end());
-    std::set<std::string> names;
-    std::size_t texts = 0;
-    for (const std::int32_t label : data.test_labels)
-        if (!trained.contains(label)) ++texts, names.insert(data.label_names[static_cast<std::size_t>(label)]);
-    const std::vector<std::string> labels(names.begin(), names.end());
-    if (texts > 0)
-        context.report.warnings.push_back(fmt::format("{}: {} of {} texts of split '{}' have a label that no training text has ({})",
-                                                      context.folder.string(), texts, data.test_labels.size(), context.split,
-                                                      faceter::quoted(join(labels, ", "), 100)));
+    UntrainedLabels untrained(data.train_labels);
+    for (const std::int32_t& label : data.test_labels) untrained.test({&label, 1});
+    untrained.warn(context, data.label_names);
 }
 
 void evaluation(FolderContext& context, EvaluationSet& set) {

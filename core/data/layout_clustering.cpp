@@ -8,12 +8,6 @@
 namespace faceter {
 namespace {
 
-std::string label_key(const Record::Element& element) {
-    if (element.kind == Record::Kind::text || element.kind == Record::Kind::number)
-        return std::string(label_text({"labels", element.kind, element.text}));
-    throw BadRecord{"member 'labels' holds something that is neither a text nor a number", ""};
-}
-
 /// The sentences and labels of one line, one label for each sentence.
 std::pair<std::vector<std::string_view>, std::vector<std::string>> read_set(const Record& record) {
     const auto sentences = record.texts("sentences");
@@ -23,7 +17,7 @@ std::pair<std::vector<std::string_view>, std::vector<std::string>> read_set(cons
         throw BadRecord{"'sentences' and 'labels' differ in length", fmt::format("{} and {}", sentences.size(), labels->count)};
     if (sentences.empty()) throw BadRecord{"member 'sentences' is empty", ""};
     std::vector<std::string> keys;
-    for (const Record::Element& element : record.elements(*labels)) keys.push_back(label_key(element));
+    for (const Record::Element& element : record.elements(*labels)) keys.emplace_back(label_text(element, "labels"));
     return {sentences, keys};
 }
 

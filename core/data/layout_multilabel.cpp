@@ -1,7 +1,5 @@
 #include <algorithm>
-#include <set>
 
-#include "common/strings.h"
 #include "data/folder_layout.h"
 
 // MTEB multi-label classification: train.jsonl and test.jsonl, {text, label: [...]} ("labels" means the same); a text may have no label.
@@ -26,9 +24,7 @@ void read_part(FolderContext& context, const fs::path& file, Part& part, LabelIn
         if (!member) throw BadRecord{"member 'label' is missing or not a list", "members: " + record.known()};
         std::vector<std::int32_t> labels;
         for (const Record::Element& element : record.elements(*member)) {
-            if (element.kind != Record::Kind::text && element.kind != Record::Kind::number)
-                throw BadRecord{"member 'label' holds something that is neither a text nor a number", ""};
-            labels.push_back(index.add(label_text({"label", element.kind, element.text})));
+            labels.push_back(index.add(label_text(element, "label")));
         }
         part.texts.add(text);
         part.labels.push_back(std::move(labels));
@@ -44,27 +40,11 @@ void renumber(Part& part, const std::vector<std::int32_t>& final_number) {
     }
 }
 
-/// No classifier names such a label, so that a text with one is always wrong.
 void warn_of_untrained(FolderContext& context, const MultilabelData& data) {
-    std::vector<char> trained(data.label_names.size(), 0);
-    for (const auto& labels : data.train_labels)
-        for (const std::int32_t label : labels) trained[static_cast<std::size_t>(label)] = 1;
-    std::set<std::string> names;
-    std::size_t texts = 0;
-    for (const auto& labels : data.test_labels) {
-        bool known = true;
-        for (const std::int32_t label : labels) {
-            if (trained[static_cast<std::size_t>(label)]) continue;
-            known = false;
-            names.insert(data.label_names[static_cast<std::size_t>(label)]);
-        }
-        texts += !known;
-    }
-    const std::vector<std::string> untrained(names.begin(), names.end());
-    if (texts > 0)
-        context.report.warnings.push_back(fmt::format("{}: {} of {} texts of split '{}' have a label that no training text has ({})",
-                                                      context.folder.string(), texts, data.test_labels.size(), context.split,
-                                                      faceter::quoted(join(untrained, ", "), 100)));
+    UntrainedLabels untrained;
+    for (const auto& labels : data.train_labels) untrained.train(labels);
+    for (const auto& labels : data.test_labels) untrained.test(labels);
+    untrained.warn(context, data.label_names);
 }
 
 void evaluation(FolderContext& context, EvaluationSet& set) {

@@ -54,26 +54,18 @@ Queries read_queries(FolderContext& context) {
     return queries;
 }
 
-/// The split under its own name first, then, of the part to choose by, under those that others have for it.
-std::vector<std::string> stems_of(const std::string& split) {
-    if (split == generated) return {"train"};
-    std::vector<std::string> stems{split};
-    const std::vector<std::string> same{"dev", "val", "valid", "validation"};
-    if (std::find(same.begin(), same.end(), split) != same.end()) stems.insert(stems.end(), same.begin(), same.end());
-    return stems;
-}
-
 fs::path qrels_file(const FolderContext& context) {
-    const fs::path folder_of_split = context.folder / (context.split == generated ? "qgen-qrels" : "qrels");
-    for (const std::string& stem : stems_of(context.split)) {
+    const bool is_generated = context.split == generated;
+    const fs::path folder_of_split = context.folder / (is_generated ? "qgen-qrels" : "qrels");
+    for (const std::string& stem : is_generated ? std::vector<std::string>{"train"} : names_of_split(context.split)) {
         for (const std::string ending : {".tsv", ".tsv.gz", ".tsv.zst", ".jsonl", ".jsonl.gz", ".jsonl.zst"})
-            for (const fs::path& folder : {folder_of_split, context.split == generated ? folder_of_split : context.folder})
+            for (const fs::path& folder : {folder_of_split, is_generated ? folder_of_split : context.folder})
                 if (const auto file = find_by_ending(folder, stem, {&ending, 1})) return *file;
         for (const char* folder : {"qrels", ".", "default"})  // the last two: the hub's
-            if (const auto file = find_parquet(context.folder / folder, context.split == generated ? context.split : stem)) return *file;
+            if (const auto file = find_parquet(context.folder / folder, is_generated ? context.split : stem)) return *file;
     }
     throw data_error("{}: no such file (nor with .gz or .zst); choose a split that the data set has judgements for",
-                     (folder_of_split / (context.split == generated ? "train.tsv" : context.split + ".tsv")).string());
+                     (folder_of_split / (is_generated ? "train.tsv" : context.split + ".tsv")).string());
 }
 
 int grade_of(const Record& record) {

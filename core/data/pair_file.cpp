@@ -55,13 +55,13 @@ void append_negatives(const Record& record, std::vector<std::string_view>& negat
 /// Where an entry names labels, only their records count; the labels seen tell whether it should have.
 class LabelFilter {
   public:
-    explicit LabelFilter(const DataEntry& entry) : wanted_(entry.labels.begin(), entry.labels.end()) {}
+    explicit LabelFilter(const DataEntry& entry) : wanted_(entry.labels) {}
     bool takes(const Record& record) {
         const Record::Member* member = record.find({"label"});
         if (!member) return wanted_.empty();
-        const std::string label(label_text(*member));
-        if (seen_.size() < 20) seen_.insert(label);
-        const bool taken = wanted_.empty() || wanted_.contains(label) || wanted_.contains(std::string(trim(member->text)));
+        const std::string_view label = label_text(*member);
+        if (seen_.size() < 20) seen_.emplace(label);
+        const bool taken = wanted_.empty() || is_one_of(*member, wanted_);
         left_out_ += !taken;
         return taken;
     }
@@ -74,7 +74,8 @@ class LabelFilter {
     }
 
   private:
-    std::set<std::string> wanted_, seen_;
+    const std::vector<std::string>& wanted_;
+    std::set<std::string> seen_;
     std::size_t left_out_ = 0;
 };
 

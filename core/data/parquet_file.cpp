@@ -34,8 +34,9 @@ std::vector<fs::path> shards_of(const fs::path& first) {
     static const std::regex shard(R"((.*)-00000-of-(\d{5})(-[0-9a-f]+)?\.parquet)", std::regex::icase);
     std::smatch match;
     const std::string name = first.filename().string();
-    if (!std::regex_match(name, match, shard) || std::stoul(match[2]) == 0) return {first};
-    std::vector<fs::path> files(std::stoul(match[2]));
+    const std::size_t num_parts = std::regex_match(name, match, shard) ? std::stoul(match[2]) : 0;
+    if (num_parts == 0) return {first};
+    std::vector<fs::path> files(num_parts);
     for (const auto& entry : fs::directory_iterator(first.parent_path())) {
         const std::string other = entry.path().filename().string();
         for (std::size_t i = 0; i < files.size(); ++i)

@@ -1,5 +1,6 @@
 #include "data/record.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "common/strings.h"
@@ -118,6 +119,16 @@ std::string_view label_text(const Record::Member& member) {
     if (member.kind == Record::Kind::number) return without_empty_fraction(trim(member.text));
     if (member.kind == Record::Kind::text) return trim(member.text);
     throw BadRecord{fmt::format("member '{}' is neither a text nor a number", member.key), ""};
+}
+
+std::string_view label_text(const Record::Element& element, std::string_view member) {
+    if (element.kind == Record::Kind::text || element.kind == Record::Kind::number) return label_text({member, element.kind, element.text});
+    throw BadRecord{fmt::format("member '{}' holds something that is neither a text nor a number", member), ""};
+}
+
+bool is_one_of(const Record::Member& label, std::span<const std::string> wanted) {
+    const std::string_view read = label_text(label), written = trim(label.text);
+    return std::any_of(wanted.begin(), wanted.end(), [&](const std::string& one) { return one == read || one == written; });
 }
 
 }  // namespace faceter

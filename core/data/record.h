@@ -86,5 +86,9 @@ class Record {
 
 /// A text or number as a label; null, lists and objects are refused.
 std::string_view label_text(const Record::Member& member);
+/// The same of one of the list `member`.
+std::string_view label_text(const Record::Element& element, std::string_view member);
+/// One of `wanted` is the label, as label_text() has it or as it is written (1.0 is 1, and 1.0).
+bool is_one_of(const Record::Member& label, std::span<const std::string> wanted);
 
 }  // namespace faceter

@@ -140,9 +140,8 @@ void refuse_repeated_names(const std::vector<std::string>& header, const SourceP
 }
 
 /// Spreadsheets of many countries write CSV with semicolons, databases with tabs or bars. Such a separator is taken only where it makes a
-/// header of the first line.
-char separator_of(const fs::path& file, RecordForm form, const TableColumns& columns) {
-    if (form != RecordForm::csv || !fs::is_regular_file(file)) return ',';
+/// header of the first line; nothing where none does.
+std::optional<char> separator_of_header(const fs::path& file, RecordForm form, const TableColumns& columns) {
     const auto header = [&](char separator) {
         std::vector<std::string> cells;
         try {
@@ -153,7 +152,12 @@ char separator_of(const fs::path& file, RecordForm form, const TableColumns& col
     };
     for (const char separator : {',', ';', '\t', '|'})
         if (header(separator)) return separator;
-    return ',';
+    return std::nullopt;
+}
+
+char separator_of(const fs::path& file, RecordForm form, const TableColumns& columns) {
+    if (form != RecordForm::csv || !fs::is_regular_file(file)) return ',';
+    return separator_of_header(file, form, columns).value_or(',');
 }
 
 /// A column without a name is called by its number.
@@ -234,6 +238,11 @@ char likely_separator(std::string_view line) {
     for (const char separator : {',', ';', '\t', '|'})
         if (between.find(separator) != std::string::npos) return separator;
     return ',';
+}
+
+bool has_header(const fs::path& file, const TableColumns& columns) {
+    const RecordForm form = record_form(file);
+    return form != RecordForm::json_lines && separator_of_header(file, form, columns);
 }
 
 std::vector<std::string> first_row(const fs::path& file, RecordForm form, char separator) {

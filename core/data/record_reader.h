@@ -32,6 +32,8 @@ char likely_separator(std::string_view line);
 
 enum class RecordForm { json_lines, csv, tsv };
 RecordForm record_form(const std::filesystem::path& file);
+/// Whether the first line of a table is a header with these columns; never of JSON lines.
+bool has_header(const std::filesystem::path& file, const TableColumns& columns);
 /// The cells of a table's first row, without the quotes of CSV; none where it is no row.
 std::vector<std::string> first_row(const std::filesystem::path& file, RecordForm form, char separator);
 

@@ -55,6 +55,8 @@ EvaluationSet load_evaluation_set(const DataRequest& request) {
     return set;
 }
 
+std::vector<std::string> warnings_of(const Json& card) { return json_or<std::vector<std::string>>(card, "warnings", {}, "card"); }
+
 EvaluationSet load_evaluation_folder(const fs::path& folder, const std::string& split) {
     DataRequest request;
     fs::path plain = absolute_path(folder);

@@ -41,6 +41,7 @@ const std::vector<DataSource>& data_sources();
 /// entry is a settings error; DataUnavailable where the set cannot exist here. Warnings stand in card["warnings"].
 TrainingSet load_training_set(const DataRequest& request, const std::string& task);
 EvaluationSet load_evaluation_set(const DataRequest& request);
+std::vector<std::string> warnings_of(const Json& card);
 /// A folder in one of the layouts: its kind from dataset.json's "task", else from the files. Its name is the folder's.
 EvaluationSet load_evaluation_folder(const fs::path& folder, const std::string& split = "test");
 /// Plain texts: settings "count" (0: all) of them, sampled by hash, so that the same entry gives the same texts.

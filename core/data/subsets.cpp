@@ -1,6 +1,7 @@
 #include "data/subsets.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "common/strings.h"
@@ -9,6 +10,7 @@ namespace faceter {
 namespace {
 
 constexpr std::size_t max_subsets = 1000;
+constexpr std::array<std::string_view, 3> subset_names{"subset", "lang", "language"};
 
 std::vector<fs::path> sub_folders(const fs::path& folder) {
     std::vector<fs::path> found;
@@ -38,25 +40,13 @@ std::vector<SubsetPlace> subsets_in_folders(const FolderContext& context) {
 }
 
 /// A table that names subsets: in a column of its own, beside the texts of whatever layout.
-const TableColumns columns_with_subsets{{}, {{"subset", "lang", "language"}, {"text", "sentence1"}}};
-
-bool is_header_with_subsets(const std::vector<std::string>& cells) {
-    const auto is_there = [&](const std::vector<std::string_view>& names) {
-        return std::any_of(cells.begin(), cells.end(), [&](const std::string& cell) {
-            return std::find(names.begin(), names.end(), lowercase_ascii(trim(cell))) != names.end();
-        });
-    };
-    return std::all_of(columns_with_subsets.required.begin(), columns_with_subsets.required.end(), is_there);
-}
+const TableColumns columns_with_subsets{{}, {{subset_names.begin(), subset_names.end()}, {"text", "sentence1"}}};
 
 /// By the header of a table, else by the first record.
 bool names_subsets(const fs::path& file) {
+    if (record_form(file) != RecordForm::json_lines) return has_header(file, columns_with_subsets);
     bool named = false;
-    const RecordForm form = record_form(file);
-    if (form == RecordForm::json_lines)
-        peek_record(file, [&](const Record& record) { named = !subset_of(record).empty(); });
-    else
-        for (const char separator : {',', ';', '\t', '|'}) named |= is_header_with_subsets(first_row(file, form, separator));
+    peek_record(file, [&](const Record& record) { named = !subset_of(record).empty(); });
     return named;
 }
 
@@ -80,7 +70,7 @@ std::vector<SubsetPlace> subsets_in_records(const FolderContext& context) {
 }  // namespace
 
 std::string_view subset_of(const Record& record) {
-    const Record::Member* member = record.find({"subset", "lang", "language"});
+    const Record::Member* member = record.find(std::span<const std::string_view>(subset_names));
     return member && member->kind == Record::Kind::text ? member->text : std::string_view();
 }
 

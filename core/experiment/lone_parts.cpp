@@ -16,12 +16,20 @@ bool is_set(const Extension& variant, const Json& settings) {
     return field && settings.contains(field->key) && settings[field->key] != field->default_value;
 }
 
+/// The task (where parts go by task) and the instruction of a part.
+using PartKeys = std::set<std::pair<std::string, std::string>>;
+
+PartKeys parts_of(const std::string& name, const Json& task, bool by_task) {
+    PartKeys parts;
+    for (const char* side : {"query", "document"})
+        parts.emplace(by_task ? name : "", json_or<std::string>(task.at("instructions"), side, "", "settings"));
+    return parts;
+}
+
 /// The instruction of all texts, where one part is for all of them.
 std::optional<std::string> only_instruction(const Json& tasks, const Parts& parts) {
-    std::set<std::pair<std::string, std::string>> all;
-    for (const auto& [name, task] : tasks.items())
-        for (const char* side : {"query", "document"})
-            all.emplace(parts.by_task ? name : "", json_or<std::string>(task.at("instructions"), side, "", "settings"));
+    PartKeys all;
+    for (const auto& [name, task] : tasks.items()) all.merge(parts_of(name, task, parts.by_task));
     return all.size() == 1 ? std::optional(all.begin()->second) : std::nullopt;
 }
 
@@ -31,43 +39,20 @@ std::string own_part(const Extension& variant, const Json& settings) {
     return is_set(variant, settings) ? "" : variant.parts.name;
 }
 
-class TrainedParts {
-  public:
-    TrainedParts(const Json& settings, const Extension& variant) : tasks_(settings.at("tasks")), variant_(variant) {
-        for (const Json& recipe : recipes_of(settings))
-            for (const auto& [name, task] : tasks_.items())
-                if (trains_on(recipe, name, task)) trained_.insert(name);
+/// Tasks of which a part is never trained: their own, or an instruction's that no trained task has.
+std::vector<std::string> tasks_with_untrained_parts(const Json& settings, bool by_task) {
+    const Json& tasks = settings.at("tasks");
+    PartKeys trained;
+    for (const Json& recipe : recipes_of(settings))
+        for (const auto& [name, task] : tasks.items())
+            if (trains_on(recipe, name, task)) trained.merge(parts_of(name, task, by_task));
+    std::vector<std::string> names;
+    for (const auto& [name, task] : tasks.items()) {
+        const PartKeys own = parts_of(name, task, by_task);
+        if (!std::includes(trained.begin(), trained.end(), own.begin(), own.end())) names.push_back(faceter::quoted(name));
     }
-    /// Tasks of which a part is never trained: their own, or an instruction's that no trained task has.
-    std::vector<std::string> missing() const {
-        std::vector<std::string> names;
-        for (const auto& [name, task] : tasks_.items())
-            if (!trained_.contains(name) && !(goes_by_instruction() && has_trained_instructions(task)))
-                names.push_back(faceter::quoted(name));
-        return names;
-    }
-
-  private:
-    bool goes_by_instruction() const { return variant_.training.what != Training::What::encoder_a_task && !variant_.parts.by_task; }
-    bool has_trained_instructions(const Json& task) const {
-        for (const char* side : {"query", "document"})
-            if (!is_trained(instruction(task, side))) return false;
-        return true;
-    }
-    bool is_trained(const std::string& wanted) const {
-        for (const std::string& name : trained_)
-            for (const char* side : {"query", "document"})
-                if (instruction(tasks_.at(name), side) == wanted) return true;
-        return false;
-    }
-    static std::string instruction(const Json& task, const char* side) {
-        return json_or<std::string>(task.at("instructions"), side, "", "settings");
-    }
-
-    const Json& tasks_;
-    const Extension& variant_;
-    std::set<std::string> trained_;
-};
+    return names;
+}
 
 }  // namespace
 
@@ -99,7 +84,8 @@ std::vector<std::string> untrained_parts(const Experiment& experiment, const Cat
         const Json& settings = run.settings.at("variant");
         const std::string part = own_part(variant->extension, settings);
         if (part.empty()) continue;
-        const std::vector<std::string> tasks = TrainedParts(run.settings, variant->extension).missing();
+        const bool by_task = variant->extension.parts.by_task || variant->extension.training.what == Training::What::encoder_a_task;
+        const std::vector<std::string> tasks = tasks_with_untrained_parts(run.settings, by_task);
         if (tasks.empty()) continue;
         const bool averaged = json_or<std::string>(settings, "final_form", "", "variant") == "averaged", one = tasks.size() == 1;
         std::string remark = fmt::format(

@@ -27,8 +27,7 @@ constexpr std::array<std::string_view, 4> routing_keys{"as", "role", "query_inst
 template <typename Keys>
 std::vector<Field> entry_fields(const Keys& keys) {
     std::vector<Field> fields;
-    const Schema all = data_entry_schema();
-    for (const std::string_view key : keys) fields.push_back(*all.find(key));
+    for (const std::string_view key : keys) fields.push_back(*data_entry_schema().find(key));
     return fields;
 }
 

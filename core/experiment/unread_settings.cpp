@@ -171,7 +171,7 @@ class Settings {
     }
 
     void mining(const Json& mine, const std::string& where) {
-        static const Schema schema = *stage_schema().find("mine")->section;
+        const Schema& schema = *stage_schema().find("mine")->section;
         const Json all = filled_in(schema, mine);
         const auto negatives = json_at<std::int64_t>(all, "negatives", "mine"), depth = json_at<std::int64_t>(all, "depth", "mine");
         if (!json_at<bool>(all, "filter_given", "mine"))

@@ -77,10 +77,7 @@ std::vector<std::string> candidates(const Place& place, const FilterNames& names
 /// As it must be written: in quotes where it would not be one word.
 std::string written(const std::string& word, bool value) {
     const bool plain = !word.empty() && word.find_first_of(" \t\n\r(),=!<>~\"'") == std::string::npos;
-    if (!value || plain) return word;
-    std::string text = "\"";
-    for (const char c : word) text += c == '"' ? "\"\"" : std::string(1, c);
-    return text + "\"";
+    return !value || plain ? word : in_quotes(word);
 }
 
 }  // namespace

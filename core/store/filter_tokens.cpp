@@ -60,4 +60,10 @@ std::vector<FilterToken> filter_tokens(std::string_view text) {
     return tokens;
 }
 
+std::string in_quotes(std::string_view text) {
+    std::string quoted = "\"";
+    for (const char c : text) quoted.append(c == '"' ? 2 : 1, c);
+    return quoted + "\"";
+}
+
 }  // namespace faceter

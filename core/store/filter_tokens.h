@@ -16,5 +16,7 @@ struct FilterToken {
 };
 /// Ends with a token of kind `end`. Words are what stands between blanks and ( ) , = ! < > ~ and quotes.
 std::vector<FilterToken> filter_tokens(std::string_view text);
+/// A text as filter_tokens() reads it in quotes.
+std::string in_quotes(std::string_view text);
 
 }  // namespace faceter

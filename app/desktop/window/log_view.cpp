@@ -165,8 +165,8 @@ void LogView::take(const Part& part) {
 
 /// Where no line stands, whether there is none, or none that was asked for.
 void LogView::sayWhyEmpty() {
-    m_text->setPlaceholderText(m_run.isEmpty()       ? tr("The log of the selected run appears here.")
-                               : !m_lines.isEmpty()  ? tr("Of its %1 lines none is of this level and contains this.").arg(m_lines.size())
+    if (m_run.isEmpty()) return;  // start() has said it
+    m_text->setPlaceholderText(!m_lines.isEmpty()    ? tr("Of its %1 lines none is of this level and contains this.").arg(m_lines.size())
                                : m_shownAttempt == 0 ? tr("The selected run has written no log yet.")
                                                      : tr("The log of the selected run is empty."));
 }

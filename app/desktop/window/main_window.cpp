@@ -298,21 +298,21 @@ void MainWindow::buildRunMenu() {
     });
 }
 
-bool MainWindow::inspects() const { return m_inspectorWanted->isChecked() && m_inspector->hasContent(); }
+/// With the handle beside it; 0: it is hidden.
+int MainWindow::inspectorRoom() const { return m_inspectorWanted->isChecked() && m_inspector->hasContent() ? inspector_width + 1 : 0; }
 
 /// What the page needs, where that much is left beside the inspector; it is scrolled else.
 int MainWindow::pageWidth() const {
-    const int most = width() - (inspects() ? inspector_width + 1 : 0);
-    return std::max(page_width, std::min(m_room->widget()->minimumSizeHint().width(), most));
+    return std::max(page_width, std::min(m_room->widget()->minimumSizeHint().width(), width() - inspectorRoom()));
 }
 
 /// Navigator, page and inspector do not all fit beside each other.
-bool MainWindow::isNarrow() const { return width() < navigator_width + 1 + pageWidth() + (inspects() ? inspector_width + 1 : 0); }
+bool MainWindow::isNarrow() const { return width() < navigator_width + 1 + pageWidth() + inspectorRoom(); }
 
 /// While it has nothing to say its room is the page's; where there is little, the navigator's is its own.
 void MainWindow::foldInspector() {
     m_room->parentWidget()->setMinimumWidth(pageWidth());
-    m_inspector->setVisible(inspects());
+    m_inspector->setVisible(inspectorRoom() > 0);
     m_navigator->setVisible(m_navigatorWanted->isChecked() && !isNarrow());
 }
 

@@ -53,7 +53,7 @@ class MainWindow : public QMainWindow {
     void buildRunMenu();
     void refreshRunMenu();
     void closeWhenDone();
-    bool inspects() const;
+    int inspectorRoom() const;
     int pageWidth() const;
     bool isNarrow() const;
     void foldInspector();
