@@ -25,21 +25,14 @@ int examples_per_label(const FolderContext& context) {
 
 const TableColumns columns{{"text", "label"}, {{"text"}, {"label", "label_text"}}};
 
-/// A table has nothing but texts: what is written as a number is one.
-std::string_view class_of(Record::Member label, bool in_table) {
-    if (in_table && label.kind == Record::Kind::text && parse_double(trim(label.text))) label.kind = Record::Kind::number;
-    return label_text(label);
-}
-
 void read_labelled(FolderContext& context, const fs::path& file, TextTable& texts, std::vector<std::int32_t>& labels, LabelIndex& index) {
-    const bool in_table = record_form(file) != RecordForm::json_lines;
     context.read(
         file,
         [&](const Record& record) {
             const std::string_view text = record.text("text");
             const Record::Member* label = record.find({"label", "label_text"});
             if (!label) throw BadRecord{"member 'label' is missing", "members: " + record.known()};
-            const std::string_view key = class_of(*label, in_table);
+            const std::string_view key = label_text(*label);
             if (key.empty()) throw BadRecord{"member 'label' is empty", ""};
             labels.push_back(index.add(key, record.text_or_empty("label_text")));
             texts.add(text);

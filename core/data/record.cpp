@@ -13,7 +13,8 @@ std::string_view without_empty_fraction(std::string_view number) {
     const std::size_t point = number.find('.');
     const bool is_whole =
         point != std::string_view::npos && point > 0 && number.find_first_not_of('0', point + 1) == std::string_view::npos;
-    return is_whole ? number.substr(0, point) : number;
+    const std::string_view whole = is_whole ? number.substr(0, point) : number;
+    return whole == "-0" ? whole.substr(1) : whole;
 }
 
 }  // namespace
@@ -117,7 +118,10 @@ std::string Record::known() const {
 std::string_view label_text(const Record::Member& member) {
     if (member.kind == Record::Kind::boolean) return member.number != 0 ? "1" : "0";
     if (member.kind == Record::Kind::number) return without_empty_fraction(trim(member.text));
-    if (member.kind == Record::Kind::text) return trim(member.text);
+    if (member.kind == Record::Kind::text) {
+        const std::string_view text = trim(member.text);
+        return member.in_table && parse_double(text) ? without_empty_fraction(text) : text;
+    }
     throw BadRecord{fmt::format("member '{}' is neither a text nor a number", member.key), ""};
 }
 

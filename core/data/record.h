@@ -49,6 +49,7 @@ class Record {
         std::string_view text;             ///< of a text; a number as written
         double number = 0;                 ///< of a number or boolean
         std::size_t first = 0, count = 0;  ///< of a list: elements
+        bool in_table = false;             ///< a text for want of types: as a label, what is written as a number is one
     };
     struct Element {
         Kind kind;

@@ -176,7 +176,7 @@ void fill(Record& record, const std::vector<std::string>& names, const std::vect
         throw BadRecord{"more cells than columns", fmt::format("{} cells, {} columns", cells.size(), names.size())};
     for (std::size_t i = 0; i < cells.size(); ++i) {
         if (!is_valid_utf8(cells[i])) throw BadRecord{"not valid UTF-8", ""};
-        if (!cells[i].empty()) record.add({names[i], Record::Kind::text, cells[i], 0, 0, 0});
+        if (!cells[i].empty()) record.add({names[i], Record::Kind::text, cells[i], 0, 0, 0, /*in_table=*/true});
     }
 }
 

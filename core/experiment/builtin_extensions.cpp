@@ -55,7 +55,8 @@ Extension masked_language() {
             LearnsFrom::anything,
             /*parts=*/{},
             /*training=*/{},
-            /*on_tokens=*/true};
+            /*on_tokens=*/true,
+            /*ignores=*/{"temperature"}};
 }
 
 Extension task_aware() {
@@ -73,14 +74,21 @@ Extension task_aware() {
               .from("Nomic Embed v2, section 4.1")}}};
 }
 
+/// A curriculum that makes its batches whatever weight and batching the tasks have.
+Extension of_its_own_batches(Extension curriculum) {
+    curriculum.ignores = {"weight", "batching"};
+    return curriculum;
+}
+
 Extension static_training() {
-    return {"static",
-            "The ablation of TA-CL: heterogeneous batches over all tasks and one temperature everywhere.",
-            {"static", "", {real("temperature", 0.03, "Temperature of every batch.").above(0).from("MoTE, section 5.4")}}};
+    return of_its_own_batches(
+        {"static",
+         "The ablation of TA-CL: heterogeneous batches over all tasks and one temperature everywhere.",
+         {"static", "", {real("temperature", 0.03, "Temperature of every batch.").above(0).from("MoTE, section 5.4")}}});
 }
 
 /// The plain orders that a curriculum is held against: none has a setting.
-Extension plain_order(const char* name, const char* summary) { return {name, summary, {name, "", {}}}; }
+Extension plain_order(const char* name, const char* summary) { return of_its_own_batches({name, summary, {name, "", {}}}); }
 
 Extension inter_task_similarity() {
     return {"inter_task_similarity",

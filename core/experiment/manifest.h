@@ -60,6 +60,8 @@ struct Extension {
     Parts parts{};                                  ///< of a variant
     Training training{};                            ///< of a variant
     bool on_tokens = false;                         ///< of an objective: a loss on tokens, which trains one encoder itself
+    /// Of a curriculum or an objective: the settings of tasks that it does not read: "weight", "batching", "temperature".
+    std::vector<std::string> ignores{};
 };
 
 /// What a plugin says of itself in <id>.json beside its library: read before (and without) opening the library.

@@ -246,7 +246,7 @@ class Resolver {
     void unknown_names(const Field& field, const Json& method, const YamlNode& node, const std::string& where) {
         const bool is_read = field.names_where.empty() || has_value(method, field.names_where);
         if (field.names.empty() || field.names.front() == layer_names || !is_read || !settings_["tasks"].is_object()) return;
-        if (is_swept(where, field.key) || is_swept(where, field.names_where.substr(0, field.names_where.find('=')))) return;
+        if (is_swept(where, field.key) || is_swept(where, Condition(field.names_where).key)) return;
         if (names_are_swept(field, method, where)) return;
         const KnownNames known(field, method, settings_["tasks"]);
         const Json& value = method[field.key];

@@ -38,8 +38,10 @@ class Settings {
             weights(run.settings.at("tasks"), recipe);
             temperatures(run.settings.at("tasks"), recipe);
             batchings(run.settings.at("tasks"), recipe);
+            batch_temperature(recipe, place("curriculum"));
             noise_mask(recipe, place("curriculum"));
             validation(run, recipe);
+            scores(run, recipe, place("training"));
             if (run.settings.at("sample_limit") == 0) training(recipe, place("training"), place("objective"));  // --smoke has few steps
             if (recipe.at("mine").is_object()) mining(recipe.at("mine"), fmt::format("stage {}: mine", faceter::quoted(stage)));
         }
@@ -71,20 +73,30 @@ class Settings {
         const Catalogue::Entry* entry = catalogue_.find(kind, json_or<std::string>(settings, "method", "", "settings"));
         for (const Field& field : entry ? entry->extension.schema.fields : std::vector<Field>()) {
             if (field.names_where.empty() || !settings.contains(field.key) || settings.at(field.key) == field.default_value) continue;
-            const std::size_t at = field.names_where.find('=');
-            const std::string other = field.names_where.substr(0, at), value = field.names_where.substr(at + 1);
-            note(where + "." + field.key, has_value(settings, field.names_where) || is_analysed(run, entry->plugin),
-                 fmt::format("is {}, and nothing reads it: it counts where {} is {}, which is {}", shown(settings.at(field.key)), other,
-                             value, shown(json_or<Json>(settings, other, Json(), where))));
+            const Condition condition(field.names_where);
+            note(where + "." + field.key, condition.holds(settings) || is_analysed(run, entry->plugin),
+                 fmt::format("is {}, and nothing reads it: it counts where {} is {}{}, {} is {}", shown(settings.at(field.key)),
+                             condition.key, condition.is_not ? "not " : "", condition.value, condition.is_not ? "and it" : "which",
+                             shown(json_or<Json>(settings, condition.key, Json(), where))));
         }
     }
 
+    /// `part`: "curriculum" or "objective".
+    bool ignores(const Json& recipe, ExtensionKind kind, const char* part, const std::string& setting) const {
+        const Catalogue::Entry* entry = catalogue_.find(kind, method_of(recipe, part));
+        if (!entry) return false;
+        const std::vector<std::string>& ignored = entry->extension.ignores;
+        return std::find(ignored.begin(), ignored.end(), setting) != ignored.end();
+    }
+
+    static std::string method_of(const Json& recipe, const char* part) { return json_at<std::string>(recipe.at(part), "method", part); }
+
     void weights(const Json& tasks, const Json& recipe) {
-        const auto curriculum = json_at<std::string>(recipe.at("curriculum"), "method", "curriculum");
         for (const auto& [name, task] : tasks.items())
             if (const auto weight = json_at<double>(task, "weight", "task"); weight != 1 && trains(recipe, name))
-                note(fmt::format("tasks.{}.weight", name), curriculum == "task_aware",
-                     fmt::format("is {}, and nothing reads it: curriculum {} draws no batches by weight{}", weight, curriculum,
+                note(fmt::format("tasks.{}.weight", name), !ignores(recipe, ExtensionKind::curriculum, "curriculum", "weight"),
+                     fmt::format("is {}, and nothing reads it: curriculum {} draws no batches by weight{}", weight,
+                                 method_of(recipe, "curriculum"),
                                  weight > 0 ? "" : ", and trains on the task's data; to keep them out, name the other tasks in a stage"));
     }
 
@@ -97,32 +109,41 @@ class Settings {
                      fmt::format("is {}, and nothing reads it: {}", own, instead));
     }
 
-    /// Why the tasks' temperatures do not count; empty where they do, or a plugin's loss may read them.
+    /// Why the tasks' temperatures do not count; empty where they do.
     std::string temperature_instead(const Json& recipe) const {
-        const Json &curriculum = recipe.at("curriculum"), &objective = recipe.at("objective");
-        const auto method = [](const Json& part) { return json_at<std::string>(part, "method", "settings"); };
-        if (is_on_tokens(recipe)) return fmt::format("objective {} has no temperature", method(objective));
         for (const char* own : {"temperature", "scale"})
-            if (const Json value = json_or<Json>(objective, own, Json(), "objective"); value.is_number())
-                return fmt::format("objective {} has its own, {} {}", method(objective), own, value.get<double>());
-        const Json value = json_or<Json>(curriculum, "temperature", Json(), "curriculum");
-        return value.is_number() ? fmt::format("curriculum {} has one for every batch, {}", method(curriculum), value.get<double>()) : "";
+            if (const Json value = json_or<Json>(recipe.at("objective"), own, Json(), "objective"); value.is_number())
+                return fmt::format("objective {} has its own, {} {}", method_of(recipe, "objective"), own, value.get<double>());
+        if (ignores(recipe, ExtensionKind::objective, "objective", "temperature"))
+            return fmt::format("objective {} has no temperature", method_of(recipe, "objective"));
+        const Json value = json_or<Json>(recipe.at("curriculum"), "temperature", Json(), "curriculum");
+        return value.is_number()
+                   ? fmt::format("curriculum {} has one for every batch, {}", method_of(recipe, "curriculum"), value.get<double>())
+                   : "";
     }
 
     void batchings(const Json& tasks, const Json& recipe) {
-        const auto curriculum = json_at<std::string>(recipe.at("curriculum"), "method", "curriculum");
-        const Catalogue::Entry* entry = catalogue_.find(ExtensionKind::curriculum, curriculum);
+        const std::string curriculum = method_of(recipe, "curriculum");
         for (const auto& [name, task] : tasks.items())
             if (const auto own = json_at<std::string>(task, "batching", "task");
                 own != default_batching(json_at<std::string>(task, "type", "task")) && trains(recipe, name))
-                note(fmt::format("tasks.{}.batching", name), curriculum == "task_aware" || !entry || entry->plugin != "core",
+                note(fmt::format("tasks.{}.batching", name), !ignores(recipe, ExtensionKind::curriculum, "curriculum", "batching"),
                      fmt::format("is {}, and nothing reads it: curriculum {} makes batches {}", own, curriculum,
                                  curriculum == "static" ? "of all tasks" : "of a data set each"));
     }
 
+    /// The temperature that a curriculum gives its batches, where the objective has none, or its own.
+    void batch_temperature(const Json& recipe, const std::string& where) {
+        const Json own = json_or<Json>(recipe.at("curriculum"), "temperature", Json(), "curriculum");
+        const Catalogue::Entry* entry = catalogue_.find(ExtensionKind::curriculum, method_of(recipe, "curriculum"));
+        const Field* field = entry ? entry->extension.schema.find("temperature") : nullptr;
+        if (!field || !own.is_number() || own == field->default_value) return;
+        note(where + ".temperature", !ignores(recipe, ExtensionKind::objective, "objective", "temperature"),
+             fmt::format("is {}, and nothing reads it: {}", own.dump(), temperature_instead(recipe)));
+    }
+
     bool is_on_tokens(const Json& recipe) const {
-        const auto method = json_at<std::string>(recipe.at("objective"), "method", "objective");
-        const Catalogue::Entry* entry = catalogue_.find(ExtensionKind::objective, method);
+        const Catalogue::Entry* entry = catalogue_.find(ExtensionKind::objective, method_of(recipe, "objective"));
         return entry && entry->extension.on_tokens;
     }
 
@@ -134,7 +155,7 @@ class Settings {
         note(where + ".noise_mask", !is_on_tokens(recipe),
              fmt::format("is {}, and nothing reads it: objective {} is a loss on tokens, and trains on masked examples as well; say "
                          "noise_mask: none",
-                         mask, json_at<std::string>(recipe.at("objective"), "method", "objective")));
+                         mask, method_of(recipe, "objective")));
     }
 
     /// A part that is trained by itself, and scored by its own task's validation data, is never scored where there are none.
@@ -153,6 +174,23 @@ class Settings {
                                  training.at("early_stopping").is_object() ? ", and early_stopping has no effect there" : ""));
     }
 
+    /// What is said of scores during training, where there are none.
+    void scores(const ResolvedRun& run, const Json& recipe, const std::string& where) {
+        const Catalogue::Entry* entry = catalogue_.find(ExtensionKind::variant, run.method);
+        const Json training = training_of(recipe), &named = training.at("evaluate_datasets");
+        const auto every = json_at<std::int64_t>(training, "evaluate_every_steps", "training");
+        const bool validated = entry && entry->extension.training.validated,
+                   has_sets = !run.settings.at("evaluation").at("datasets").empty();
+        if (every > 0 && !validated)
+            note(where + ".evaluate_every_steps", has_sets,
+                 fmt::format("is {}, and evaluation.datasets names nothing: nothing is scored during training", every));
+        if (!named.empty())
+            note(where + ".evaluate_datasets", every > 0 && !validated,
+                 every == 0 ? "is set, and nothing reads it: evaluate_every_steps is 0"
+                            : fmt::format("is set, and nothing reads it: variant {} ({}) is scored by tasks.*.validation while it trains",
+                                          faceter::quoted(run.variant), run.method));
+    }
+
     void training(const Json& recipe, const std::string& where, const std::string& objective) {
         const Json all = training_of(recipe);
         const auto number = [&](const char* key) { return json_or<std::int64_t>(all, key, 0, "training"); };
@@ -162,6 +200,11 @@ class Settings {
             note(where + ".evaluate_every_steps", every <= steps,
                  fmt::format("is {} of {} steps: nothing is scored during training{}", every, steps,
                              all.at("early_stopping").is_object() ? ", and early_stopping has no effect" : ""));
+        if (number("epochs") != training_schema().find("epochs")->default_value)
+            note(where + ".epochs", steps == 0, fmt::format("is {}, and nothing reads it: steps is {}", number("epochs"), steps));
+        if (const Json ratio = all.at("warmup_ratio"); ratio != training_schema().find("warmup_ratio")->default_value)
+            note(where + ".warmup_ratio", all.at("warmup_steps").is_null(),
+                 fmt::format("is {}, and nothing reads it: warmup_steps is {}", ratio.dump(), warmup));
         if (steps > 0 && warmup > 0)
             note(where + ".warmup_steps", warmup <= steps,
                  fmt::format("is {} of {} steps: the learning rate is never that of learning_rate", warmup, steps));

@@ -105,14 +105,18 @@ double known_worked_s(const fs::path& journal) {
     return worked;
 }
 
-/// Of an attempt that only scored what an earlier one had trained, or began at its last step.
+bool has_steps(const RunState& state) { return state.total_steps > 0 && !std::isnan(state.loss); }
+
+/// Of an attempt that made no step: it only scored what an earlier one had trained, began at its last step, or ended before its own. Steps
+/// behind the one that it began at are not counted: it would have made them again.
 void take_earlier_steps(const RunDirectory& run, RunState& state) {
+    const std::int64_t most = state.step > 0 ? state.step : std::numeric_limits<std::int64_t>::max();
     std::vector<int> attempts = run.attempts();
     std::erase_if(attempts, [&](int attempt) { return attempt >= state.attempt; });
     for (; !attempts.empty(); attempts.pop_back()) {
         std::optional<JournalEvent> last;
         for (JournalReader journal(run.attempt_journal(attempts.back())); auto event = journal.next();)
-            if (event->type == "step") last = std::move(event);
+            if (event->type == "step" && member(event->fields, "step", std::int64_t{0}) <= most) last = std::move(event);
         if (!last) continue;
         state.step = member(last->fields, "step", state.step);
         state.total_steps = member(last->fields, "total_steps", state.total_steps);
@@ -309,6 +313,7 @@ void RunFollower::begin(int attempt) {
     next_seq_ = 1;
     process_ = {};
     locked_ = ended_ = false;
+    with_earlier_steps_.reset();
     slowest_gap_ = rate_since_ = 0;
 }
 
@@ -326,6 +331,10 @@ void RunFollower::update(const std::function<void(const JournalEvent&)>& seen) {
         take(*event);
         if (seen) seen(*event);
     }
+    if (has_steps(state_)) return with_earlier_steps_.reset();
+    if (with_earlier_steps_) return;
+    with_earlier_steps_ = state_;
+    take_earlier_steps(run_, *with_earlier_steps_);
 }
 
 void RunFollower::take_step(const JournalEvent& event) {
@@ -355,6 +364,7 @@ void RunFollower::take(const JournalEvent& event) {
         process_ = ProcessIdentity::from_json(event.fields);
         locked_ = member(event.fields, "locked", false);
         state_.step = member(event.fields, "from_step", std::int64_t{0});
+        with_earlier_steps_.reset();
     } else if (event.type == "step") {
         take_step(event);
     } else if (event.type == "phase" || event.type == "stage_started") {
@@ -363,8 +373,6 @@ void RunFollower::take(const JournalEvent& event) {
         rate_since_ = 0;
     } else if (event.type == "finished" || event.type == "stopped" || event.type == "failed") {
         ended_ = true;
-        const bool scored = event.type == "finished" || (event.type == "stopped" && event.fields.contains("phase"));
-        if (scored && (state_.total_steps == 0 || std::isnan(state_.loss))) take_earlier_steps(run_, state_);
         state_.phase = event.type == "finished" ? RunPhase::done : event.type == "stopped" ? RunPhase::stopped : RunPhase::failed;
         state_.exit_code = event.type == "failed" ? member(event.fields, "code", 5) : event.type == "stopped" ? 6 : 0;
         if (event.type == "failed") state_.cause = member(event.fields, "message", std::string("it did not say why"));
@@ -451,6 +459,11 @@ void RunFollower::judge_waiting(RunState& state) const {
 RunState RunFollower::state() const {
     RunState state = state_;
     if (!ended_) attempt_ != 0 ? judge_open_attempt(state) : judge_waiting(state);
+    if (is_over(state.phase) && with_earlier_steps_) {
+        state.step = with_earlier_steps_->step;
+        state.total_steps = with_earlier_steps_->total_steps;
+        state.loss = with_earlier_steps_->loss;
+    }
     if (state.phase == RunPhase::done) return state;
     if (is_over(state.phase) && waits_again(run_, attempt_)) {
         state.phase = RunPhase::queued;

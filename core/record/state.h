@@ -80,6 +80,7 @@ class RunFollower {
     std::uint64_t offset_ = 0;
     std::int64_t next_seq_ = 1;
     RunState state_;
+    std::optional<RunState> with_earlier_steps_;  ///< where the attempt has made no step: read once
     ProcessIdentity process_;
     bool locked_ = false;  ///< its process began under the run's lock
     bool ended_ = false;

@@ -56,7 +56,7 @@ struct Field {
     /// are two or more, or the setting is true. "<pattern>": a text with stars that some instruction is like; "<layer>": the end of a
     /// layer's name in the start model. Empty: anything.
     std::vector<std::string> names;
-    std::string names_where;  ///< the setting of the same method under which it is read, "router=fixed"; empty: always
+    std::string names_where;  ///< the setting of the same method under which it is read, "router=fixed", "balance!=0"; empty: always
     std::string not_all;      ///< of a list of names: why it may not name all that there are; empty: it may
     /// Of a variant: read only where the start model has no token-routed blocks; what it has of them stands in place of it.
     bool of_dense_start = false;

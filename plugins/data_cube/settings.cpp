@@ -122,6 +122,7 @@ Manifest plugin_manifest() {
     manifest.curricula = {{"data_cube",
                            "A planned order of batches: a tour over tasks by simulated annealing, and easy to difficult inside each task.",
                            curriculum_schema()}};
+    manifest.curricula[0].ignores = {"weight", "batching"};
     manifest.analyses = {
         {"data_cube_report",
          "Underfitting of each training task before and after training, difficulties, and the plan's tour where the run has one.",

@@ -12,6 +12,12 @@ Field similarity() {
 
 Field teacher(const char* description) { return text("teacher", "", description).must(); }
 
+/// A loss without temperature, or with one of its own.
+Extension whatever_temperature(Extension objective) {
+    objective.ignores = {"temperature"};
+    return objective;
+}
+
 Extension margin_mse() {
     return {"margin_mse",
             "MarginMSE: the score of the positive less that of each hard negative shall be what it is for the teacher.",
@@ -80,7 +86,8 @@ Manifest plugin_manifest() {
     manifest.summary = "Objectives that learn from a teacher: MarginMSE, KL, cosine to its vectors, GIST.";
     manifest.citation =
         "MarginMSE (arXiv 2010.02666); EmbedDistill (arXiv 2301.12005); GIST (arXiv 2402.16829); as in sentence-transformers";
-    manifest.objectives = {margin_mse(), kl(), cosine_to_teacher(), gist()};
+    manifest.objectives = {whatever_temperature(margin_mse()), whatever_temperature(kl()), whatever_temperature(cosine_to_teacher()),
+                           gist()};
     return manifest;
 }
 

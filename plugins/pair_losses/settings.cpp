@@ -45,6 +45,7 @@ Manifest plugin_manifest() {
          /*two_blocks=*/"",
          LearnsFrom::negatives},
     };
+    for (Extension& objective : manifest.objectives) objective.ignores = {"temperature"};
     return manifest;
 }
 

@@ -1,6 +1,15 @@
 #include "experiment/manifest.h"
 
 namespace faceter {
+namespace {
+
+/// Read where there is a load-balancing loss.
+Field of_balance(Field field) {
+    field.names_where = "balance!=0";
+    return field;
+}
+
+}  // namespace
 
 Manifest plugin_manifest() {
     Manifest manifest;
@@ -35,13 +44,13 @@ Manifest plugin_manifest() {
                   .where_start_is_dense()
                   .from("Switch Transformer, Nomic Embed v2: raw"),
               real("balance", 1, "Weight of the load-balancing loss; 0: none.").at_least(0).from("Nomic Embed v2, section 4.3: 1"),
-              choice("balance_factor", {"experts", "one"}, "experts",
-                     "Whether the loss is multiplied by the number of experts (Switch) or not (as the paper prints it).")
-                  .from("Switch Transformer, Eq. 4"),
-              boolean("balance_per_choice", true,
-                      "Divide the fractions by top_k, so that they sum to 1 (megablocks); contrastors does not."),
-              choice("balance_layers", {"mean", "sum", "joined"}, "mean",
-                     "The loss of several blocks: their mean, their sum, or one loss over their tokens joined (contrastors)."),
+              of_balance(choice("balance_factor", {"experts", "one"}, "experts",
+                                "Whether the loss is multiplied by the number of experts (Switch) or not (as the paper prints it).")
+                             .from("Switch Transformer, Eq. 4")),
+              of_balance(boolean("balance_per_choice", true,
+                                 "Divide the fractions by top_k, so that they sum to 1 (megablocks); contrastors does not.")),
+              of_balance(choice("balance_layers", {"mean", "sum", "joined"}, "mean",
+                                "The loss of several blocks: their mean, their sum, or one loss over their tokens joined (contrastors).")),
               real("z_loss", 0, "Weight of the router z-loss, the mean of squared log-sum-exp of the logits.")
                   .at_least(0)
                   .from("ST-MoE, section 3.3: 0.001"),

@@ -151,6 +151,17 @@ class TestTraining : public QObject {
         QCOMPARE(set.card.at("counts").at("labels_with_one_text").get<int>(), 1);
         QVERIFY(set.card.at("warnings").dump().find("single") != std::string::npos);
     }
+    /// Their cells are all texts: 1.0 was another label than 1, and `labels` took neither for the other.
+    void whole_numbers_as_labels_of_a_table_are_those_of_json_lines() {
+        const auto wanted = load("whole.csv", "query,document,label\na,b,1.0\nc,d,0.0\ne,f,-0.0\n", {{"labels", {"1"}}});
+        QCOMPARE(wanted.examples.size(), std::size_t{1});
+        QCOMPARE(load("whole.csv", "query,document,label\na,b,1.0\nc,d,0.0\ne,f,-0.0\n", {{"labels", {"0"}}}).examples.size(),
+                 std::size_t{2});
+        const auto all = load("carried.csv", "query,document,label\na,b,1.0\nc,d,0.0\n");
+        QVERIFY(all.card.at("warnings").dump().find("its pairs carry labels (0, 1)") != std::string::npos);
+        const auto classes = load("classes.csv", "text,label\na,1.0\nb,1\nc,0\nd,0.0\n");
+        QCOMPARE(classes.label_names, (std::vector<std::string>{"0", "1"}));
+    }
     void the_same_seed_gives_the_same_set_and_another_seed_other_positives() {
         put(folder_.path() / "seed.jsonl", labelled());
         auto entry = request({{"source", "file"}, {"path", "seed.jsonl"}, {"max_examples", 20}}, folder_.path());

@@ -13,13 +13,19 @@ Field read_where(const char* condition, Field field) {
     return field;
 }
 
+Extension of_its_own(Extension extension, std::vector<std::string> ignores) {
+    extension.ignores = std::move(ignores);
+    return extension;
+}
+
 Catalogue catalogue() {
     Catalogue made = sample_catalogue();
     const Schema schema{
         "routed",
         "",
         {choice("router", {"pilot", "fixed"}, "pilot", "Which."), boolean("many", true, "Whether."),
-         read_where("router=pilot", integer("clusters", 1, "How many.")), read_where("many=true", integer("size", 2, "How large."))}};
+         read_where("router=pilot", integer("clusters", 1, "How many.")), read_where("many=true", integer("size", 2, "How large.")),
+         real("share", 1, "Of it."), read_where("share!=0", text("kind", "a", "Of the share."))}};
     made.add(ExtensionKind::variant, {"routed", "", schema}, "demo");
     const Schema gates{"gates", "", {map("gates", text("", "", ""), "Gates.")}};
     made.add(
@@ -31,6 +37,9 @@ Catalogue catalogue() {
         "",
         {choice("noise_mask", {"quantile", "none"}, "quantile", "Which."), real("temperature", 0.01, "Of the loss.").optional()}};
     made.add(ExtensionKind::curriculum, {"planned", "", planned}, "demo");
+    made.add(ExtensionKind::curriculum,
+             of_its_own({"own", "", {"own", "", {real("temperature", 0.01, "Of the loss.").optional()}}}, {"weight", "batching"}), "demo");
+    made.add(ExtensionKind::objective, of_its_own({"plain", "", {"plain", "", {}}}, {"temperature"}), "demo");
     const Schema scaled{"scaled", "", {real("scale", 20, "Of similarities.")}};
     made.add(ExtensionKind::objective, {"scaled", "", scaled}, "demo");
     made.add(ExtensionKind::analysis, {"routed_study", "", {"routed_study", "", {}}}, "demo");
@@ -62,12 +71,15 @@ class TestUnreadSettings : public QObject {
     void nothing_is_said_of_what_is_read_or_as_by_default() {
         QVERIFY(remarks("method: routed, clusters: 3, size: 5").empty());
         QVERIFY(remarks("method: routed, router: fixed, many: false").empty());
-        QVERIFY(remarks(dense, "training: {steps: 10, warmup_steps: 10, evaluate_every_steps: 10}\n", "2").empty());
+        QVERIFY(remarks(dense, "training: {steps: 10, warmup_steps: 10}\n", "2").empty());
     }
     void a_setting_that_counts_under_another_choice_is_told() {
         QVERIFY(tells(remarks("method: routed, router: fixed, clusters: 3"),
                       "variants.V.clusters is 3, and nothing reads it: it counts where router is pilot, which is fixed"));
         QVERIFY(tells(remarks("method: routed, many: false, size: 3"), "it counts where many is true, which is false"));
+        QVERIFY(tells(remarks("method: routed, share: 0, kind: b"),
+                      "variants.V.kind is b, and nothing reads it: it counts where share is not 0, and it is 0"));
+        QVERIFY(remarks("method: routed, share: 0.5, kind: b").empty());
     }
     void a_sweep_or_an_analysis_of_the_method_reads_it() {
         QVERIFY(remarks("method: routed, clusters: 3", "sweep: {variants.V.router: [pilot, fixed]}\n").empty());
@@ -82,6 +94,22 @@ class TestUnreadSettings : public QObject {
                   "training.evaluate_every_steps is 11 of 10 steps: nothing is scored during training, and early_stopping has no effect"));
         QVERIFY(tells(remarks(dense, "training: {steps: 10, warmup_steps: 11}\n"), "training.warmup_steps is 11 of 10 steps"));
         QVERIFY(remarks(dense, "training: {steps: 10, warmup_steps: 11}\nsweep: {training.steps: [10, 20]}\n").empty());
+    }
+    void of_two_that_say_the_same_the_one_that_does_not_count_is_told() {
+        QVERIFY(tells(remarks(dense, "training: {steps: 10, epochs: 3}\n"), "training.epochs is 3, and nothing reads it: steps is 10"));
+        QVERIFY(remarks(dense, "training: {epochs: 3}\n").empty());
+        QVERIFY(remarks(dense, "training: {steps: 10, epochs: 3}\nsweep: {training.steps: [null, 10]}\n").empty());
+        QVERIFY(tells(remarks(dense, "training: {warmup_steps: 5, warmup_ratio: 0.2}\n"),
+                      "training.warmup_ratio is 0.2, and nothing reads it: warmup_steps is 5"));
+        QVERIFY(remarks(dense, "training: {warmup_ratio: 0.2}\n").empty());
+    }
+    void scores_of_nothing_and_never_are_told() {
+        const std::string sets = "evaluation: {datasets: [{name: s, source: folder, path: /base/s}]}\n";
+        QVERIFY(tells(remarks(dense, "training: {evaluate_every_steps: 5}\n"),
+                      "training.evaluate_every_steps is 5, and evaluation.datasets names nothing: nothing is scored during training"));
+        QVERIFY(tells(remarks(dense, "training: {evaluate_datasets: [s]}\n" + sets),
+                      "training.evaluate_datasets is set, and nothing reads it: evaluate_every_steps is 0"));
+        QVERIFY(remarks(dense, "training: {evaluate_every_steps: 5, evaluate_datasets: [s]}\n" + sets).empty());
     }
     void chunks_as_large_as_a_batch_are_told() {
         QVERIFY(tells(remarks(dense, "objective: {method: infonce, gradient_cache_chunk: 32}\ntraining: {batch_size: 32}\n"),
@@ -104,6 +132,10 @@ class TestUnreadSettings : public QObject {
         QVERIFY(tells(told("curriculum: {method: planned, temperature: 0.5}\n"), "curriculum planned has one for every batch, 0.5"));
         QVERIFY(tells(told("objective: {method: scaled}\n"), "objective scaled has its own, scale 20"));
         QVERIFY(tells(told("objective: {method: masked_language}\n"), "objective masked_language has no temperature"));
+        QVERIFY(tells(told("objective: {method: plain}\n"), "objective plain has no temperature"));
+        QVERIFY(tells(remarks(dense, "objective: {method: plain}\ncurriculum: {method: own, temperature: 0.5}\n"),
+                      "curriculum.temperature is 0.5, and nothing reads it: objective plain has no temperature"));
+        QVERIFY(remarks(dense, "curriculum: {method: own, temperature: 0.5}\n").empty());
         QVERIFY(told("stages: [{name: one, curriculum: {method: static}}, {name: two}]\n").empty());
         QVERIFY(remarks(dense, "curriculum: {method: static}\n").empty());
     }
@@ -113,6 +145,7 @@ class TestUnreadSettings : public QObject {
         QVERIFY(told("curriculum: {method: planned}\n").empty());
         QVERIFY(tells(told("curriculum: {method: shuffled}\n"),
                       "tasks.a.batching is heterogeneous, and nothing reads it: curriculum shuffled makes batches of a data set each"));
+        QVERIFY(tells(told("curriculum: {method: own}\n"), "nothing reads it: curriculum own makes batches of a data set each"));
     }
     void a_noise_mask_under_a_loss_on_tokens_is_told() {
         const std::string masked = "objective: {method: masked_language}\n";

@@ -79,6 +79,27 @@ class TestState : public QObject {
         QCOMPARE(state.step, std::int64_t{5});
         QCOMPARE(state.loss, 1.0 / 5);
     }
+    /// Its data was gone, say: lists had neither its steps nor its loss.
+    void an_attempt_that_failed_before_its_first_step_keeps_those_it_went_on_from() {
+        const RunDirectory run = new_run();
+        write_attempt(run, 1, 7, "");
+        write_worker_exit(run, 1, {5, 9, ""});
+        JournalWriter(run, run.begin_attempt(), {"checkpoints/step", 5, Json::object(), 0})
+            .event("failed", {{"message", "gone"}, {"code", 4}});
+        RunFollower follower(run);
+        for (int look = 0; look < 2; ++look) {
+            follower.update();
+            QCOMPARE(follower.state().phase, RunPhase::failed);
+            QCOMPARE(follower.state().step, std::int64_t{5});  // 6 and 7 would have been made again
+            QCOMPARE(follower.state().total_steps, std::int64_t{100});
+            QCOMPARE(follower.state().loss, 1.0 / 5);
+        }
+        JournalWriter(run, run.begin_attempt(), {"", 0, Json::object(), 0});  // killed at its start
+        write_worker_exit(run, 3, {5, 9, ""});
+        follower.update();
+        QCOMPARE(follower.state().phase, RunPhase::dead);
+        QCOMPARE(follower.state().step, std::int64_t{7});
+    }
     void a_journal_that_cannot_be_looked_into_is_an_error() {
         const RunDirectory run = new_run();
         write_attempt(run, 1, 3, "finished");
