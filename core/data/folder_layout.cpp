@@ -143,6 +143,10 @@ fs::path FolderContext::need_split(const std::string& wanted, bool tables) const
     return file ? *file : need(wanted, tables);
 }
 
+std::string FolderContext::place() const {
+    return subset.empty() ? folder.string() : fmt::format("{}, subset {}", folder.string(), faceter::quoted(subset));
+}
+
 void FolderContext::read(const fs::path& file, const std::function<void(const Record&)>& take, const TableColumns& columns) {
     if (subset.empty()) return read_records(file, report.errors, columns, take);
     read_records(file, report.errors, columns, [&](const Record& record) {

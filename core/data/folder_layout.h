@@ -20,6 +20,8 @@ struct FolderContext {
     DataReport report;
     std::string subset{};  ///< read only the records of this subset, and those that name none (subsets.h); empty: all
 
+    /// What is read, for messages: the folder, and the subset where only its records count.
+    std::string place() const;
     /// folder/STEM.jsonl, .jsonl.gz, .jsonl.zst and, where `tables` is set, the same with .tsv and .csv; else STEM.parquet, also in shards,
     /// in "data" or in a folder of its own name, as on the Hugging Face hub; nothing where none is there.
     std::optional<fs::path> find(const std::string& stem, bool tables = false) const;

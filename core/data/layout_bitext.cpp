@@ -18,7 +18,7 @@ void evaluation(FolderContext& context, EvaluationSet& set) {
             data.second.add(second);
         },
         columns);
-    if (data.first.empty()) throw data_error("{}: no pair in split '{}'", context.folder.string(), context.split);
+    if (data.first.empty()) throw data_error("{}: no pair in split '{}'", context.place(), context.split);
     context.report.counts["pairs"] = data.first.size();
     set.data = std::move(data);
 }

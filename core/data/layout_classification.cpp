@@ -61,11 +61,10 @@ void evaluation(FolderContext& context, EvaluationSet& set) {
     const auto final_number = index.finish(data.label_names);
     renumber(data.train_labels, final_number);
     renumber(data.test_labels, final_number);
-    if (data.train.empty() || data.test.empty())
-        throw data_error("{}: the training or the test part has no record", context.folder.string());
+    if (data.train.empty() || data.test.empty()) throw data_error("{}: the training or the test part has no record", context.place());
     const auto [low, high] = std::minmax_element(data.train_labels.begin(), data.train_labels.end());
     if (*low == *high)
-        throw data_error("{}: all {} training texts have the label {}; a classifier needs two different labels", context.folder.string(),
+        throw data_error("{}: all {} training texts have the label {}; a classifier needs two different labels", context.place(),
                          data.train.size(), faceter::quoted(data.label_names[static_cast<std::size_t>(*low)]));
     warn_of_untrained(context, data);
     data.examples_per_label = examples_per_label(context);

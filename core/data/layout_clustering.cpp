@@ -38,7 +38,7 @@ void evaluation(FolderContext& context, EvaluationSet& set) {
         sentences += one.texts.size();
         data.sets.push_back(std::move(one));
     });
-    if (data.sets.empty()) throw data_error("{}: no set of sentences in split '{}'", context.folder.string(), context.split);
+    if (data.sets.empty()) throw data_error("{}: no set of sentences in split '{}'", context.place(), context.split);
     const auto single = std::count_if(data.sets.begin(), data.sets.end(), [](const auto& set) { return set.num_labels == 1; });
     if (single > 0)
         context.report.warnings.push_back(fmt::format("{}: {} of {} sets have a single label; every clustering of them scores 0 or 100",

@@ -57,9 +57,9 @@ void evaluation(FolderContext& context, EvaluationSet& set) {
     renumber(train, final_number);
     renumber(test, final_number);
     if (train.texts.empty() || test.texts.empty() || data.label_names.empty())
-        throw data_error("{}: the training or the test part has no record, or there is no label at all", context.folder.string());
+        throw data_error("{}: the training or the test part has no record, or there is no label at all", context.place());
     if (std::all_of(test.labels.begin(), test.labels.end(), [](const auto& labels) { return labels.empty(); }))
-        throw data_error("{}: no text of split '{}' has a label, so there is nothing to score", context.folder.string(), context.split);
+        throw data_error("{}: no text of split '{}' has a label, so there is nothing to score", context.place(), context.split);
     if (context.entry.examples_per_label > 0) data.examples_per_label = context.entry.examples_per_label;
     context.report.counts["train"] = train.texts.size();
     context.report.counts[context.split] = test.texts.size();

@@ -29,7 +29,7 @@ RerankingData read_queries(FolderContext& context) {
         candidates += positive.size() + negative.size();
         data.queries.push_back(std::move(query));
     });
-    if (data.queries.empty()) throw data_error("{}: no query with candidates in split '{}'", context.folder.string(), context.split);
+    if (data.queries.empty()) throw data_error("{}: no query with candidates in split '{}'", context.place(), context.split);
     context.report.counts["queries"] = data.queries.size();
     context.report.counts["candidates"] = candidates;
     context.report.counts["queries_without_positive_or_negative"] = one_sided;

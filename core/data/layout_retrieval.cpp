@@ -145,7 +145,7 @@ RetrievalData read_retrieval(FolderContext& context) {
     context.report.counts["queries_in_file"] = queries.ids.size();
     context.report.counts["empty_queries"] = empty;
     if (std::all_of(data.qrels.begin(), data.qrels.end(), [](const auto& known) { return known.empty(); }))
-        throw data_error("{}: no judgement of split '{}' belongs to a query and a document of the data set", context.folder.string(),
+        throw data_error("{}: no judgement of split '{}' belongs to a query and a document of the data set", context.place(),
                          context.split);
     return data;
 }

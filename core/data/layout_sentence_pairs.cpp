@@ -22,7 +22,7 @@ void read_pairs(FolderContext& context, PairData& data, const TableColumns& colu
             data.scores.push_back(score);
         },
         columns);
-    if (data.first.empty()) throw data_error("{}: no pair in split '{}'", context.folder.string(), context.split);
+    if (data.first.empty()) throw data_error("{}: no pair in split '{}'", context.place(), context.split);
     context.report.counts["pairs"] = data.first.size();
 }
 
@@ -58,7 +58,7 @@ void read_listed_pairs(FolderContext& context, PairData& data) {
             data.scores.push_back(labels[i]);
         }
     });
-    if (data.first.empty()) throw data_error("{}: no pair in split '{}'", context.folder.string(), context.split);
+    if (data.first.empty()) throw data_error("{}: no pair in split '{}'", context.place(), context.split);
     context.report.counts["pairs"] = data.first.size();
 }
 
@@ -88,8 +88,8 @@ void similarity(FolderContext& context, EvaluationSet& set) {
     PairData data;
     read_pairs(context, data, scored_columns, score_of);
     if (std::all_of(data.scores.begin(), data.scores.end(), [&](double score) { return score == data.scores.front(); }))
-        throw data_error("{}: all {} pairs have the score {}; a correlation needs different scores", context.folder.string(),
-                         data.scores.size(), data.scores.front());
+        throw data_error("{}: all {} pairs have the score {}; a correlation needs different scores", context.place(), data.scores.size(),
+                         data.scores.front());
     set.data = std::move(data);
 }
 

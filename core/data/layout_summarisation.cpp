@@ -19,7 +19,7 @@ void evaluation(FolderContext& context, EvaluationSet& set) {
         for (const std::string_view summary : machine) item.machine.push_back(data.texts.intern(summary));
         data.items.push_back(std::move(item));
     });
-    if (data.items.empty()) throw data_error("{}: no text in split '{}'", context.folder.string(), context.split);
+    if (data.items.empty()) throw data_error("{}: no text in split '{}'", context.place(), context.split);
     context.report.counts["texts"] = data.items.size();
     set.data = std::move(data);
 }

@@ -64,6 +64,8 @@ class TestSubsets : public QObject {
         QCOMPARE(set.subsets.size(), std::size_t{2});
         QCOMPARE(set.subsets[0].name, std::string("de"));
         QCOMPARE(std::string(std::get<PairData>(set.subsets[0].data).texts[0]), std::string("e"));
+        put(folder / "test.csv", "sentence1,sentence2,score,lang\na,b,1,en\nc,d,2,en\ne,f,1,de\n");
+        EXPECT_ERROR(load_evaluation_folder(folder), "in_table", "subset 'de'", "different scores");
         put(folder / "test.csv", "sentence1,sentence2,score\na,b,1\nc,d,2\n");
         QVERIFY(load_evaluation_folder(folder).subsets.empty());
     }
