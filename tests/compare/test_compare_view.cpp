@@ -5,6 +5,7 @@
 
 #include "compare/compared_groups.h"
 #include "compare/settings_difference.h"
+#include "figure/format.h"
 #include "figure/table_export.h"
 #include "support/test.h"
 
@@ -63,7 +64,13 @@ class TestCompareView : public QObject {
         const Table table = comparison_by_set_table(comparison, view);
         table.validate();
         QCOMPARE(table.rows.back().cells[1].text, std::string("lr:max"));
-        QVERIFY2(table.rows.back().cells[3].text.starts_with("0.00001000"), table.rows.back().cells[3].text.c_str());
+        const Cell& rate_cell = table.rows.back().cells[3];
+        QVERIFY(rate_cell.kind == Cell::Kind::number && std::abs(rate_cell.value - 1e-5) < 1e-18 && rate_cell.n == 3);
+        QCOMPARE(format_value(table.columns[3], rate_cell), std::string("0.00001000"));
+        QCOMPARE(format_value(table.columns[5], table.rows.back().cells[5]), std::string("+0.00001000"));
+        const std::string csv = export_table(table, TableFormat::csv);  // a script reads numbers, their spread beside them
+        QVERIFY2(csv.find("+-") == std::string::npos && csv.find("0.00001000") == std::string::npos, csv.c_str());
+        QCOMPARE(Table::from_json(table.to_json(), "again").to_json().dump(), table.to_json().dump());
         QCOMPARE(view.gains[1].wins, view_comparison(compared_groups(), {}).gains[1].wins);  // a loss is no data set
     }
     void task_types_stand_in_the_papers_order() {
