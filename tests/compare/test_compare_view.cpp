@@ -120,6 +120,15 @@ class TestCompareView : public QObject {
         QCOMPARE(view.reasons.size(), std::size_t{2});
         QVERIFY(view.reasons[0].find("mean over data sets: set1") == 0);
     }
+    void a_missing_test_names_the_group_where_others_have_it() {
+        Comparison comparison = compared_groups();
+        comparison.groups.push_back(comparison.groups[1]);
+        comparison.groups[2].name = "IC";
+        comparison.groups[2].scores.erase("set2");
+        comparison.groups[2].scored_runs.erase("set2");
+        const ComparisonView view = view_comparison(comparison, {}, with_test(CompareTest::paired_seeds));
+        QCOMPARE(view.reasons, std::vector<std::string>{"set2 of IC: not scored in both groups"});
+    }
     void without_a_baseline_there_are_no_deltas() {
         Comparison alone = compared_groups();
         alone.baseline.reset();
