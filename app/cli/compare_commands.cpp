@@ -1,4 +1,5 @@
 #include "cli/comparison.h"
+#include "cli/named_runs.h"
 #include "common/error.h"
 #include "common/printable.h"
 #include "compare/compare_view_table.h"
@@ -35,6 +36,12 @@ void print_all(const Project& project, const Shown& shown, const std::string& fo
         print_table(comparison_by_set_table(comparison, shown.view), format);
     else
         print_table(comparison_table(comparison, shown.view), format, WideTable::turn);
+    if (format == "csv" || format == "tsv") {  // a second table in the stream would make it none that a program reads
+        if (!tests.empty())
+            say(stderr, "not in this table: inter-task similarities; faceter similarity RUN_A RUN_B --format {}, or all with --json\n",
+                format);
+        return;
+    }
     for (const SimilarityComparison& test : tests) {
         fmt::print("\n");
         print_table(similarity_table(test), format);
@@ -51,8 +58,8 @@ void print(const Project& project, const std::string& said, const ComparisonSumm
     print_table(summary.table, "text", WideTable::turn);
     fmt::print("\n");
     for (const std::string& sentence : summary.sentences) print_wrapped(sentence);
-    if (!summary.sentences.empty() && summary.sentences.back().starts_with("Next: ") && !is_at_hand(project, said))
-        say(stdout, "  with --project {}\n", typed(project.folder().string()));
+    if (!summary.next.empty()) print_wrapped(summary.next);
+    if (!summary.next.empty() && !is_at_hand(project, said)) say(stdout, "  with --project {}\n", typed(project.folder().string()));
     for (const std::string& note : notes) print_wrapped(note + ".");
 }
 
@@ -77,7 +84,7 @@ int compare(const CompareOptions& options) {
 
 int similarity(const SimilarityOptions& options) {
     const Project project = open_project(options.project);
-    const RunDirectory first = project.find_run(options.run_a), second = project.find_run(options.run_b);
+    const RunDirectory first = find_run(project, options.run_a), second = find_run(project, options.run_b);
     std::string name_a = first.info().variant, name_b = second.info().variant;
     if (name_a == name_b) name_a = first.info().shown_name(), name_b = second.info().shown_name();
     const SimilarityComparison comparison =

@@ -44,9 +44,8 @@ GroupSimilarity similarity_of(const Project& project, const RunGroup& group) {
 }
 
 /// Who has run several seeds of a variant and names it may take the one run that its name stands for to be all of them.
-void tell_of_other_runs(const Project& project, const std::string& name, const std::vector<RunRow>& all) {
-    const RunInfo found = project.find_run(name).info();
-    if (name == found.name || found.id.starts_with(name) || lowercase_ascii(name) != lowercase_ascii(found.variant)) return;
+void tell_of_other_runs(const std::string& name, const RunInfo& found, const std::vector<RunRow>& all) {
+    if (is_name_of(found, name) || lowercase_ascii(name) != lowercase_ascii(found.variant)) return;
     const auto runs = std::count_if(all.begin(), all.end(), [&](const RunRow& row) {
         return row.info.variant == found.variant && row.info.smoke == found.smoke && !row.archived && row.num_scores > 0;
     });
@@ -87,8 +86,11 @@ std::vector<RunRow> chosen_rows(Store& store, const Project& project, const std:
             if (!row.archived && (only_smoke || !row.info.smoke) && row.num_scores > 0) rows.push_back(std::move(row));
         return rows;
     }
-    for (const std::string& name : names) tell_of_other_runs(project, name, all);
-    for (const RunDirectory& run : find_runs(project, names))  // one that counted twice would make differences look surer than they are
+    const TellRun tell = [&](const Project&, const std::string& name, const RunDirectory& run) {
+        tell_of_other_runs(name, run.info(), all);
+    };
+    for (const RunDirectory& run :
+         find_runs(project, names, tell))  // one that counted twice would make differences look surer than they are
         for (const RunRow& row : all)
             if (row.info.id == run.info().id) rows.push_back(row);
     return rows;

@@ -1,5 +1,6 @@
 #include "cli/checks.h"
 #include "cli/comparison.h"
+#include "cli/named_runs.h"
 #include "common/error.h"
 #include "common/printable.h"
 #include "common/strings.h"
@@ -26,7 +27,7 @@ std::vector<RunRow> rows_of(Store& store, const RunInfo& named, bool seeds) {
 
 /// Of the runs of one variant those of the named one's settings: an experiment may have been changed in between.
 RunGroup group_of(Store& store, const Project& project, const std::string& name, bool seeds, std::vector<ComparedSet>& sets) {
-    const RunInfo named = project.find_run(name).info();
+    const RunInfo named = find_run(project, name).info();
     const bool scored = !store.results(named.id).empty();
     const Comparison made = compare_runs(store, rows_of(store, named, seeds), scored ? named.id : "");
     if (made.groups.empty() || (!scored && made.groups.size() > 1)) throw usage_error("{} has no results yet; see faceter list", name);

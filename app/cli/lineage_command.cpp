@@ -49,7 +49,7 @@ int lineage(const LineageOptions& options) {
 
 int difference(const LineageOptions& options) {
     const Project project = open_project(options.project);
-    const RunDirectory before = project.find_run(options.before), after = project.find_run(options.after);
+    const RunDirectory before = find_run(project, options.before), after = find_run(project, options.after);
     Store store(project.folder());
     store.ingest(before);
     store.ingest(after);

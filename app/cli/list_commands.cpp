@@ -197,7 +197,7 @@ fs::path log_of(const RunDirectory& run) {
 
 int show_run(const ListOptions& options) {
     const Project project = open_project(options.project);
-    const RunDirectory run = project.find_run(options.run);
+    const RunDirectory run = find_run(project, options.run);
     if (options.log) {
         const fs::path log = log_of(run);
         print_document(log.empty() ? "" : read_file(log, std::uint64_t(1) << 30));

@@ -44,14 +44,14 @@ int ingest(const RecordOptions& options) {
 }
 
 int tag(const RecordOptions& options) {
-    const RunDirectory run = open_project(options.project).find_run(options.run);
+    const RunDirectory run = find_run(open_project(options.project), options.run);
     for (const std::string& tag : options.tags) run.append_user_event({{options.remove ? "untag" : "tag", tag}});
     print_changed(options, {run}, {{options.remove ? "untagged" : "tagged", options.tags}});
     return 0;
 }
 
 int note(const RecordOptions& options) {
-    const RunDirectory run = open_project(options.project).find_run(options.run);
+    const RunDirectory run = find_run(open_project(options.project), options.run);
     run.append_user_event({{"note", options.text}});
     print_changed(options, {run}, {{"note", options.text}});
     return 0;
@@ -87,7 +87,7 @@ void move_to_trash(const Project& project, const std::string& id) {
 /// Runs go to PROJECT/trash/, so that a wrong word costs nothing; --now removes them for good.
 int remove_runs(const RecordOptions& options) {
     const Project project = open_project(options.project);
-    const std::vector<RunDirectory> runs = find_runs(project, options.runs);
+    const std::vector<RunDirectory> runs = find_single_runs(project, options.runs);
     if (options.take_over) take_over_runs(runs);
     const std::string there = options.project.empty() ? "" : " --project " + typed(options.project);
     Json json = runs_json(runs);
@@ -96,7 +96,7 @@ int remove_runs(const RecordOptions& options) {
         if (options.yes) {
             project.remove(id);
             json["runs"][i]["folder"] = nullptr;
-            say(stderr, "removed {} for good\n", runs[i].info().shown_name());  // a variant was named: its newest run
+            say(stderr, "removed {} for good\n", runs[i].info().shown_name());
             continue;
         }
         move_to_trash(project, id);

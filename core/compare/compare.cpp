@@ -7,6 +7,7 @@
 #include "common/error.h"
 #include "common/hash.h"
 #include "common/strings.h"
+#include "compare/agreement.h"
 #include "compare/compare_tests.h"
 #include "compare/counted_run.h"
 #include "compare/rank_intervals.h"
@@ -54,16 +55,6 @@ class Grouping {
         std::size_t group;
         std::vector<ResultRow> results;
     };
-    struct ScoredData {
-        const RunRow* run;  ///< the first that was scored on it
-        std::string fingerprint;
-        bool differs = false;  ///< from that of another run, which is noted
-    };
-    struct Measured {
-        const RunRow* run;    ///< the first that was scored on it
-        std::string measure;  ///< "accuracy, classification"
-        bool differs = false;
-    };
 
     /// Of the runs of one configuration and seed the one that is named as the baseline counts, else as everywhere.
     void take(const RunRow& run, std::vector<Scored>& scored) {
@@ -108,22 +99,18 @@ class Grouping {
 
     /// Scores on data that changed meanwhile, or were sampled otherwise, say nothing of the models.
     void note_data(const RunRow& run, const ResultRow& result) {
-        if (result.fingerprint.empty()) return;
-        ScoredData& data = data_.try_emplace(result.name, ScoredData{&run, result.fingerprint}).first->second;
-        if (data.differs || data.fingerprint == result.fingerprint) return;
-        data.differs = true;
-        comparison_.notes.push_back(fmt::format("{} and {} were scored on different data of {} (faceter diff says more)",
-                                                data.run->info.shown_name(), run.info.shown_name(), result.name));
+        const std::string name = run.info.shown_name();
+        if (const auto other = data_.differs(result.name, name, result.fingerprint))
+            comparison_.notes.push_back(
+                fmt::format("{} and {} were scored on different data of {} (faceter diff says more)", other->run, name, result.name));
     }
 
     /// Two experiments may call data of different tasks alike.
     void note_measure(const RunRow& run, const ResultRow& result) {
-        const std::string measure = result.metric + ", " + result.task_type;
-        Measured& known = measures_.try_emplace(result.name, Measured{&run, measure}).first->second;
-        if (known.differs || known.measure == measure) return;
-        known.differs = true;
-        comparison_.notes.push_back(fmt::format("{} was scored otherwise by {} ({}) than by {} ({}), which cannot be compared", result.name,
-                                                known.run->info.shown_name(), known.measure, run.info.shown_name(), measure));
+        const std::string name = run.info.shown_name(), measure = result.metric + ", " + result.task_type;
+        if (const auto other = measures_.differs(result.name, name, measure))
+            comparison_.notes.push_back(fmt::format("{} was scored otherwise by {} ({}) than by {} ({}), which cannot be compared",
+                                                    result.name, other->run, other->content, name, measure));
     }
 
     /// The shortest names that tell the rows apart.
@@ -153,8 +140,7 @@ class Grouping {
     std::map<std::string, std::size_t> index_;
     std::map<std::pair<std::size_t, std::uint64_t>, const RunRow*> counted_;  ///< by group and seed
     std::set<std::string> seen_;
-    std::map<std::string, ScoredData> data_;
-    std::map<std::string, Measured> measures_;
+    Agreement data_, measures_;                      ///< by data set: fingerprints; "accuracy, classification"
     std::map<std::string, std::size_t> no_numbers_;  ///< data set -> runs whose score of it is none: a correlation of constants
     std::size_t repeats_ = 0;
 };

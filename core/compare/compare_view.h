@@ -49,7 +49,7 @@ struct ComparisonView {
     std::vector<GroupGain> gains;  ///< one for each group; the baseline's is empty
     std::string test_sentence;     ///< the test in words, with what it is adjusted over
     std::string ties_rule;
-    std::vector<std::string> reasons;  ///< why data sets or groups have no test, each once
+    std::vector<std::string> reasons;  ///< why data sets have no test, each once; with the groups that lack it where others have it
 };
 
 /// `examples` may be empty for tests that need none. May take seconds with resampling tests; stops early where asked to.

@@ -22,22 +22,12 @@ Cell cell_of(const ComparedValue& value) {
 }
 
 /// Columns of scores have two decimals, which say nothing of a learning rate.
-std::string finer_text(const ComparedRow& row, const ComparedValue& value) {
-    const std::string text = fmt::format("{:.{}f}", value.value, row.decimals);
-    return std::isnan(value.spread) ? text : fmt::format("{} +- {:.{}f}", text, value.spread, row.decimals);
-}
-
-Cell cell_of(const ComparedRow& row, const ComparedValue& value) {
-    if (row.decimals <= 2 || std::isnan(value.value)) return cell_of(value);
-    Cell cell = Cell::of(finer_text(row, value));
-    cell.best = value.best;
+Cell with_decimals_of(const ComparedRow& row, Cell cell) {
+    if (row.decimals > 2 && cell.kind == Cell::Kind::number) cell.decimals = row.decimals;
     return cell;
 }
 
-Cell delta_cell(const ComparedRow& row, const ComparedValue& value) {
-    if (row.decimals <= 2 || std::isnan(value.delta)) return Cell::of(value.delta).with_stars(value.outcome.stars());
-    return Cell::of(format_delta(value.delta, row.decimals));
-}
+Cell delta_cell(const ComparedValue& value) { return Cell::of(value.delta).with_stars(value.outcome.stars()); }
 
 std::string row_label(const ComparedRow& row) {
     switch (row.kind) {
@@ -170,9 +160,9 @@ Table comparison_by_set_table(const Comparison& comparison, const ComparisonView
     for (const ComparedRow& row : view.rows) {
         std::vector<Cell> cells{Cell::of(row_label(row)), Cell::of(row.name), Cell::of(row.metric)};
         for (std::size_t i = 0; i < row.values.size(); ++i) {
-            cells.push_back(cell_of(row, row.values[i]));
+            cells.push_back(with_decimals_of(row, cell_of(row.values[i])));
             if (!view.baseline || i == *view.baseline) continue;
-            cells.push_back(delta_cell(row, row.values[i]));
+            cells.push_back(with_decimals_of(row, delta_cell(row.values[i])));
         }
         table.add_row(std::move(cells)).rule_above = above && above->kind != row.kind;
         above = &row;

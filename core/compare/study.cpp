@@ -11,6 +11,7 @@
 #include "common/file_hash.h"
 #include "common/hash.h"
 #include "common/strings.h"
+#include "compare/router_methods.h"
 #include "compare/settings_difference.h"
 #include "experiment/completed_settings.h"
 #include "experiment/each_run.h"
@@ -129,6 +130,7 @@ std::string listed(const std::set<std::string>& names) { return join(std::vector
 struct Configuration {
     StudyRun run;
     std::set<std::string> results;
+    std::vector<std::string> methods;  ///< that router_study scores in it
     std::string start;                 ///< the start model's settings
     std::optional<std::size_t> other;  ///< place of another experiment that makes one of this name
 };
@@ -157,6 +159,7 @@ void note_results(std::size_t experiment, const ResolvedRun& wanted, Configurati
     }
     one.start = start;
     for (ResultOwner& owner : result_owners(wanted.settings)) one.results.insert(std::move(owner.name));
+    one.methods = router_methods(wanted.settings);
 }
 
 std::string place_of(const Study& study, const StudyClaim& claim) { return fmt::format("study {}, claim '{}'", study.name, claim.claim); }
@@ -198,10 +201,26 @@ void check_results(const std::string& side, const Configuration& one, const Stud
     for (const std::string& set : claim.sets) require(set, "data set");
 }
 
+/// Its sides are methods of the runs of one configuration.
 void check_router_study(const StudyClaim& claim, const Study& study, const Configurations& configurations) {
+    std::set<std::string> measured;
     for (const auto& [name, one] : configurations)
-        if (one.results.contains("router_study")) return;
-    throw settings_error("{}: none of its experiments has the analysis 'router_study', which measures it", place_of(study, claim));
+        if (!one.methods.empty()) measured.insert(name);
+    if (measured.empty())
+        throw settings_error("{}: none of its experiments has the analysis 'router_study' of a variant with gates, which measures it",
+                             place_of(study, claim));
+    if (measured.size() > 1)
+        throw settings_error(
+            "{}: 'router_study' is measured in the runs of several configurations ({}), which the claim could not tell apart; "
+            "leave one of them",
+            place_of(study, claim), listed(measured));
+    if (claim.better == claim.than) throw settings_error("{}: both sides are '{}'; name two methods", place_of(study, claim), claim.better);
+    const Configuration& one = configurations.at(*measured.begin());
+    for (const std::string& side : {claim.better, claim.than})
+        if (std::find(one.methods.begin(), one.methods.end(), side) == one.methods.end())
+            throw settings_error("{}: 'router_study' of '{}' scores no method '{}' (it scores {})", place_of(study, claim),
+                                 *measured.begin(), side, join(one.methods, ", "));
+    check_results(claim.better, one, claim, study);
 }
 
 void check_claim(const StudyClaim& claim, const Study& study, const Configurations& configurations) {

@@ -8,6 +8,7 @@
 
 #include "common/printable.h"
 #include "common/strings.h"
+#include "compare/agreement.h"
 #include "compare/result_files.h"
 #include "compare/study_curves.h"
 #include "compare/study_exclusions.h"
@@ -192,11 +193,6 @@ class ChangedData {
     const std::vector<std::string>& said() const { return said_; }
 
   private:
-    struct Read {
-        std::string run, content;
-        bool differs = false;  ///< from what another run read, which is said
-    };
-
     /// By task and set, as the last attempt read them. Of the files: what is drawn of them differs from seed to seed.
     using TrainingFiles = std::map<std::string, std::string>;
 
@@ -209,14 +205,11 @@ class ChangedData {
     }
 
     void note(const StudyRun& run, const std::string& key, const std::string& content, std::string_view what, const std::string& set) {
-        if (content.empty()) return;
-        Read& read = read_.try_emplace(key, Read{run.record_name, content, false}).first->second;
-        if (read.differs || read.content == content) return;
-        read.differs = true;
-        said_.push_back(fmt::format("{} and {} were {} of {} (faceter diff says more)", read.run, run.record_name, what, set));
+        if (const auto other = read_.differs(key, run.record_name, content))
+            said_.push_back(fmt::format("{} and {} were {} of {} (faceter diff says more)", other->run, run.record_name, what, set));
     }
 
-    std::map<std::string, Read> read_;
+    Agreement read_;
     std::vector<std::string> said_;
 };
 

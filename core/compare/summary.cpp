@@ -37,9 +37,10 @@ class Summariser {
     }
 
     ComparisonSummary make() const {
-        ComparisonSummary summary{table(), {compared()}};
-        for (std::string sentence : {won(), chance(), cost(), next()})
+        ComparisonSummary summary{table(), {compared()}, ""};
+        for (std::string sentence : {won(), chance(), cost(), trial()})
             if (!sentence.empty()) summary.sentences.push_back(std::move(sentence));
+        if (trial().empty()) summary.next = next();
         return summary;
     }
 
@@ -192,14 +193,18 @@ class Summariser {
         return costs.empty() ? "" : "Cost a run: " + join(costs, "; ") + ".";
     }
 
+    std::string trial() const {
+        const bool smoke = std::any_of(comparison_.groups.begin(), comparison_.groups.end(),
+                                       [](const RunGroup& one) { return one.runs.front().info.smoke; });
+        return smoke ? "These were trials of a few steps, so the scores mean nothing: made without --smoke, they train for real." : "";
+    }
+
     std::string next() const {
-        bool smoke = false, several = false, trained = false;
+        bool several = false, trained = false;
         for (const RunGroup& one : comparison_.groups) {
-            smoke |= one.runs.front().info.smoke;
             several |= one.runs.size() > 1;
             trained |= one.method != "start";
         }
-        if (smoke) return "These were trials of a few steps, so the scores mean nothing: made without --smoke, they train for real.";
         return fmt::format("Next: {}'faceter compare' has every test, 'faceter report --output report.html' everything on one page{}.",
                            several || !trained ? "" : "'faceter run' with --seeds 1,2,3 says what a seed changes; ", similar());
     }

@@ -224,4 +224,11 @@ Figure Figure::from_json(const Json& json, std::string_view name) {
     return figure;
 }
 
+bool has_whole_x(const Figure& figure) {
+    const auto is_whole = [](double x) { return x == std::floor(x); };
+    return figure.kind == FigureKind::lines && std::all_of(figure.series.begin(), figure.series.end(), [&](const Series& series) {
+               return std::all_of(series.x.begin(), series.x.end(), is_whole);
+           });
+}
+
 }  // namespace faceter

@@ -64,6 +64,8 @@ struct Figure {
     static Figure from_json(const Json& json, std::string_view name);
 };
 
+/// Lines over steps, ranks or numbers of something.
+bool has_whole_x(const Figure& figure);
 std::string_view figure_kind_name(FigureKind kind);
 
 }  // namespace faceter

@@ -31,6 +31,11 @@ std::string format_fixed(double value, int decimals) {
     return text;
 }
 
+Column column_of(Column column, const Cell& cell) {
+    if (cell.decimals >= 0) column.decimals = cell.decimals;
+    return column;
+}
+
 }  // namespace
 
 std::string format_delta(double value, int decimals) {
@@ -64,10 +69,12 @@ std::string format_value(const Column& column, double value) {
     }
 }
 
-std::string format_spread(const Column& column, double spread) {
-    Column plain = column;
+std::string format_value(const Column& column, const Cell& cell) { return format_value(column_of(column, cell), cell.value); }
+
+std::string format_spread(const Column& column, const Cell& cell) {
+    Column plain = column_of(column, cell);
     if (plain.kind == ColumnKind::delta || plain.kind == ColumnKind::p_value) plain.kind = ColumnKind::number;
-    return format_value(plain, spread);
+    return format_value(plain, cell.spread);
 }
 
 std::string column_heading(const Column& column) {

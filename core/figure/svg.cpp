@@ -92,7 +92,7 @@ class Writer {
         Plot plot{figure_,
                   theme_,
                   canvas_,
-                  {data_range_x(figure_), {}, figure_.x.log && names_.empty()},
+                  {data_range_x(figure_), {}, figure_.x.log && names_.empty(), has_whole_x(figure_)},
                   {data_range_y(figure_), {}, figure_.y.log}};
         bottom_ -= names_height() + (axis_title(figure_.x).empty() ? 4 : 20);
         plot.y.pixels = {bottom_, top_};

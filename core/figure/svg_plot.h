@@ -13,7 +13,7 @@ struct Range {
 struct Scale {
     Range values;
     Range pixels;  ///< where `values.low` and `values.high` lie; for y the first is the larger
-    bool log = false;
+    bool log = false, whole = false;
 
     double at(double value) const;
     std::vector<Tick> ticks(int count) const;

@@ -51,7 +51,8 @@ double Scale::at(double value) const {
 }
 
 std::vector<Tick> Scale::ticks(int count) const {
-    return log ? log_ticks(values.low, values.high, count) : linear_ticks(values.low, values.high, count);
+    if (log) return log_ticks(values.low, values.high, count);
+    return whole ? whole_ticks(values.low, values.high, count) : linear_ticks(values.low, values.high, count);
 }
 
 static int palette_place(const Figure& figure, std::size_t series) {

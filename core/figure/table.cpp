@@ -59,8 +59,8 @@ void Table::mark_best() {
         const auto by_value = [](const Cell* a, const Cell* b) { return a->value < b->value; };
         const Cell* best = columns[c].better == Better::higher ? *std::max_element(cells.begin(), cells.end(), by_value)
                                                                : *std::min_element(cells.begin(), cells.end(), by_value);
-        const std::string printed = format_value(columns[c], best->value);
-        for (Cell* cell : cells) cell->best = format_value(columns[c], cell->value) == printed;
+        const std::string printed = format_value(columns[c], *best);
+        for (Cell* cell : cells) cell->best = format_value(columns[c], *cell) == printed;
     }
 }
 
@@ -75,6 +75,8 @@ void check_cell(const Cell& cell, const std::string& table) {
     if (cell.stars < 0 || cell.stars > 3)
         throw data_error("table {}: a cell has {} stars; expected 0 to 3", faceter::quoted(table), cell.stars);
     if (cell.n < 0) throw data_error("table {}: a cell has n = {}; expected 0 or more", faceter::quoted(table), cell.n);
+    if (cell.decimals < -1 || cell.decimals > 15)
+        throw data_error("table {}: a cell has {} decimals; expected 0 to 15", faceter::quoted(table), cell.decimals);
 }
 
 }  // namespace

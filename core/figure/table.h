@@ -42,6 +42,7 @@ struct Cell {
     std::int64_t n = 0;            ///< observations behind value and spread; 0: not said
     int stars = 0;                 ///< 0 to 3, significance of the difference the footnote names
     bool best = false;
+    int decimals = -1;  ///< of this number alone, such as a learning rate among scores; -1: its column's
 
     static Cell of(std::string text);
     static Cell of(double value);  ///< NaN: an empty cell

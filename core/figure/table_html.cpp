@@ -11,9 +11,9 @@ namespace {
 
 std::string cell_text(const Column& column, const Cell& cell, bool with_n) {
     if (cell.kind == Cell::Kind::empty) return column.kind == ColumnKind::text ? "" : "–";
-    std::string text = escape_xml(cell.kind == Cell::Kind::text ? cell.text : format_value(column, cell.value));
+    std::string text = escape_xml(cell.kind == Cell::Kind::text ? cell.text : format_value(column, cell));
     if (cell.best) text = "<b>" + text + "</b>";
-    if (!std::isnan(cell.spread)) text += " <small>± " + escape_xml(format_spread(column, cell.spread)) + "</small>";
+    if (!std::isnan(cell.spread)) text += " <small>± " + escape_xml(format_spread(column, cell)) + "</small>";
     if (with_n && cell.n > 0) text += fmt::format(" <small>(n = {})</small>", cell.n);
     if (cell.stars > 0) text += "<sup>" + std::string(static_cast<std::size_t>(cell.stars), '*') + "</sup>";
     return text;

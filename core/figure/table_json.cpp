@@ -44,7 +44,7 @@ Column column_from_json(const Json& json, std::string_view name) {
 
 /// null, a string, a number, or an object where there is more to say.
 Json cell_to_json(const Cell& cell) {
-    const bool plain = std::isnan(cell.spread) && cell.n == 0 && cell.stars == 0 && !cell.best;
+    const bool plain = std::isnan(cell.spread) && cell.n == 0 && cell.stars == 0 && !cell.best && cell.decimals < 0;
     if (plain && cell.kind == Cell::Kind::empty) return nullptr;
     if (plain && cell.kind == Cell::Kind::text) return cell.text;
     if (plain && std::isfinite(cell.value)) return cell.value;
@@ -55,6 +55,7 @@ Json cell_to_json(const Cell& cell) {
     if (cell.n != 0) json["n"] = cell.n;
     if (cell.stars != 0) json["stars"] = cell.stars;
     if (cell.best) json["best"] = true;
+    if (cell.decimals >= 0) json["decimals"] = cell.decimals;
     return json;
 }
 
@@ -70,6 +71,7 @@ Cell cell_from_json(const Json& json, std::string_view name) {
     cell.n = json_or<std::int64_t>(json, "n", 0, name);
     cell.stars = json_or<int>(json, "stars", 0, name);
     cell.best = json_or<bool>(json, "best", false, name);
+    cell.decimals = json_or<int>(json, "decimals", -1, name);
     return cell;
 }
 

@@ -14,8 +14,8 @@ namespace {
 constexpr std::string_view unicode_macro = "\\providecommand{\\faceterunicode}[2]{\\texttt{U+#1}}\n";
 
 /// A formatted number in text mode: signs of mathematics, nothing of it taken as markup.
-std::string number_text(const Column& column, double value) {
-    std::string text = format_value(column, value);
+std::string number_text(const Column& column, const Cell& cell) {
+    std::string text = format_value(column, cell);
     if (text == "inf" || text == "-inf") return text.front() == '-' ? "$-\\infty$" : "$\\infty$";
     std::string sign;
     if (!text.empty() && (text.front() == '-' || text.front() == '+')) {
@@ -27,9 +27,9 @@ std::string number_text(const Column& column, double value) {
 
 std::string cell_text(const Column& column, const Cell& cell, bool with_n) {
     if (cell.kind == Cell::Kind::empty) return column.kind == ColumnKind::text ? "" : "--";
-    std::string text = cell.kind == Cell::Kind::text ? escape_latex(cell.text) : number_text(column, cell.value);
+    std::string text = cell.kind == Cell::Kind::text ? escape_latex(cell.text) : number_text(column, cell);
     if (cell.best) text = fmt::format("\\textbf{{{}}}", text);
-    if (!std::isnan(cell.spread)) text += fmt::format(" {{\\footnotesize$\\pm$\\,{}}}", escape_latex(format_spread(column, cell.spread)));
+    if (!std::isnan(cell.spread)) text += fmt::format(" {{\\footnotesize$\\pm$\\,{}}}", escape_latex(format_spread(column, cell)));
     if (with_n && cell.n > 0) text += fmt::format(" {{\\footnotesize($n = {}$)}}", cell.n);
     if (cell.stars > 0) text += fmt::format("\\rlap{{$^{{{}}}$}}", std::string(static_cast<std::size_t>(cell.stars), '*'));
     return text;

@@ -9,8 +9,8 @@ namespace {
 
 std::string cell_text(const Column& column, const Cell& cell, bool with_n) {
     if (cell.kind == Cell::Kind::empty) return column.kind == ColumnKind::text ? "" : "–";
-    std::string text = escape_markdown(cell.kind == Cell::Kind::text ? cell.text : format_value(column, cell.value));
-    if (!std::isnan(cell.spread)) text += " ± " + format_spread(column, cell.spread);
+    std::string text = escape_markdown(cell.kind == Cell::Kind::text ? cell.text : format_value(column, cell));
+    if (!std::isnan(cell.spread)) text += " ± " + format_spread(column, cell);
     if (cell.best) text = "**" + text + "**";
     if (with_n && cell.n > 0) text += " (n = " + std::to_string(cell.n) + ")";
     for (int i = 0; i < cell.stars; ++i) text += "\\*";

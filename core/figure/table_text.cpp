@@ -45,7 +45,7 @@ Alignment resolved_alignment(const Column& column) {
 
 std::string after_value(const Column& column, const Cell& cell, bool with_n) {
     std::string text;
-    if (!std::isnan(cell.spread)) text += " ± " + format_spread(column, cell.spread);
+    if (!std::isnan(cell.spread)) text += " ± " + format_spread(column, cell);
     if (with_n && cell.n > 0) text += " (n = " + std::to_string(cell.n) + ")";
     return text + std::string(static_cast<std::size_t>(cell.stars), '*');
 }
@@ -58,7 +58,7 @@ struct CellStyle {
 Pieces cell_pieces(const Column& column, const Cell& cell, CellStyle style) {
     if (cell.kind == Cell::Kind::text) return {printable(cell.text), "", cell.best};
     if (cell.kind == Cell::Kind::empty) return {column.kind == ColumnKind::text ? "" : "–", "", false};
-    std::string value = format_value(column, cell.value);
+    std::string value = format_value(column, cell);
     if (style.mark && cell.best) value = std::string(best_mark) + value;
     const std::size_t point = is_decimal(column) ? std::min(value.find('.'), value.size()) : value.size();
     return {value.substr(0, point), value.substr(point) + after_value(column, cell, style.with_n), cell.best};

@@ -41,6 +41,14 @@ std::vector<Tick> linear_ticks(double low, double high, int count) {
     return ticks;
 }
 
+std::vector<Tick> whole_ticks(double low, double high, int count) {
+    if (const double size = high - low; size > 1 - 1e-9)
+        return linear_ticks(low, high, static_cast<int>(std::min<double>(count, size + 1e-9)));
+    const double next = std::ceil(low) + 0.0;  // no "-0"
+    if (!(next <= high)) return {};
+    return {{next, fmt::format("{:.0f}", next)}};
+}
+
 std::vector<Tick> log_ticks(double low, double high, int count) {
     std::vector<Tick> ticks;
     if (!(low > 0) || !(low < high) || !std::isfinite(high)) return ticks;

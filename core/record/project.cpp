@@ -87,15 +87,6 @@ void throw_if_renamed(const Project& project, const std::vector<std::string>& na
     }
 }
 
-/// The newest run of a variant.
-std::string newest_called(const Project& project, std::string_view name) {
-    std::string newest, created;
-    project.each_run([&](const RunDirectory& run) {
-        if (is_called(run.info(), name) && run.info().created >= created) newest = run.info().id, created = run.info().created;
-    });
-    return newest;
-}
-
 }  // namespace
 
 Project::Project(const fs::path& folder, bool create) : folder_(checked_folder(folder)) {
@@ -133,6 +124,17 @@ void Project::each_run(const std::function<void(const RunDirectory&)>& body) con
     }
 }
 
+std::vector<RunInfo> Project::runs_called(std::string_view name) const {
+    std::vector<RunInfo> called;
+    each_run([&](const RunDirectory& run) {
+        if (is_called(run.info(), name)) called.push_back(run.info());
+    });
+    std::reverse(called.begin(), called.end());  // of one moment the last by name stands first
+    std::stable_sort(called.begin(), called.end(),
+                     [](const RunInfo& a, const RunInfo& b) { return a.smoke != b.smoke ? b.smoke : a.created > b.created; });
+    return called;
+}
+
 RunDirectory Project::find_run(std::string_view name) const {
     std::error_code ignored;
     if (!name.empty() && name.find('/') == std::string_view::npos && !name.starts_with('.') &&
@@ -152,7 +154,7 @@ RunDirectory Project::find_run(std::string_view name) const {
     for (const std::string& id : ids)
         if (!name.empty() && id.starts_with(name)) found.push_back(id);
     if (found.empty())
-        if (const std::string newest = newest_called(*this, name); !newest.empty()) found = {newest};
+        if (const std::vector<RunInfo> called = runs_called(name); !called.empty()) found = {called.front().id};
     if (found.size() == 1) return RunDirectory(runs_folder() / found.front());
     if (found.empty()) throw_if_renamed(*this, ids, name);
     if (found.size() > 1)

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <fstream>
 
 #include "cli/program.h"
@@ -99,7 +100,24 @@ class TestJson : public QObject {
         };
         HAS(told("em"), "em stands for its newest run, EM-2; for all 2 with scores: --where 'variant = \"EM\"' in the place of names\n");
         QCOMPARE(told("EM-2"), std::string());
+        HAS(faceter::testing::faceter({"tag", "em", "x", "--project", project()}).err, "em stands for EM-2, the newest of 2 runs\n");
+        QCOMPARE(faceter::testing::faceter({"tag", "em-2", "x", "--project", project()}).err, std::string());
+        const Outcome deleted = faceter::testing::faceter({"delete", "EM", "--project", project()});
+        QCOMPARE(deleted.code, 2);
+        HAS(deleted.err, "'EM' stands for several runs: EM-2, EM-1; name those that are meant");
         QCOMPARE(told("start"), std::string());
+    }
+    /// Two tables in one stream are none that a program reads.
+    void a_comparison_as_csv_is_one_table() {
+        const RunDirectory mix = sample_run(project(), 3);
+        write_attempt(mix, 1, 3, "finished");
+        write_results(mix, 2);
+        write_similarity(runs_.front(), 0.5);
+        write_similarity(mix, 0.3);
+        const Outcome csv = faceter::testing::faceter({"compare", "--format", "csv", "--project", project()});
+        QCOMPARE(std::count(csv.out.begin(), csv.out.end(), '\n'), std::ptrdiff_t{4});  // a heading, the start model, EM and Mix
+        HAS(csv.err, "inter-task similarities; faceter similarity RUN_A RUN_B --format csv");
+        QCOMPARE(call({"compare"}).at("inter_task_similarity").size(), std::size_t{1});
     }
     void runs_that_were_followed_are_told_of_with_their_state() {
         const Json named = call({"follow", "EM-1"}).at("runs");

@@ -5,6 +5,7 @@
 
 #include "compare/compared_groups.h"
 #include "compare/settings_difference.h"
+#include "figure/format.h"
 #include "figure/table_export.h"
 #include "support/test.h"
 
@@ -63,7 +64,13 @@ class TestCompareView : public QObject {
         const Table table = comparison_by_set_table(comparison, view);
         table.validate();
         QCOMPARE(table.rows.back().cells[1].text, std::string("lr:max"));
-        QVERIFY2(table.rows.back().cells[3].text.starts_with("0.00001000"), table.rows.back().cells[3].text.c_str());
+        const Cell& rate_cell = table.rows.back().cells[3];
+        QVERIFY(rate_cell.kind == Cell::Kind::number && std::abs(rate_cell.value - 1e-5) < 1e-18 && rate_cell.n == 3);
+        QCOMPARE(format_value(table.columns[3], rate_cell), std::string("0.00001000"));
+        QCOMPARE(format_value(table.columns[5], table.rows.back().cells[5]), std::string("+0.00001000"));
+        const std::string csv = export_table(table, TableFormat::csv);  // a script reads numbers, their spread beside them
+        QVERIFY2(csv.find("+-") == std::string::npos && csv.find("0.00001000") == std::string::npos, csv.c_str());
+        QCOMPARE(Table::from_json(table.to_json(), "again").to_json().dump(), table.to_json().dump());
         QCOMPARE(view.gains[1].wins, view_comparison(compared_groups(), {}).gains[1].wins);  // a loss is no data set
     }
     void task_types_stand_in_the_papers_order() {
@@ -112,6 +119,15 @@ class TestCompareView : public QObject {
         const ComparisonView view = view_comparison(compared_groups(), example_scores("set1"), with_test(CompareTest::randomisation));
         QCOMPARE(view.reasons.size(), std::size_t{2});
         QVERIFY(view.reasons[0].find("mean over data sets: set1") == 0);
+    }
+    void a_missing_test_names_the_group_where_others_have_it() {
+        Comparison comparison = compared_groups();
+        comparison.groups.push_back(comparison.groups[1]);
+        comparison.groups[2].name = "IC";
+        comparison.groups[2].scores.erase("set2");
+        comparison.groups[2].scored_runs.erase("set2");
+        const ComparisonView view = view_comparison(comparison, {}, with_test(CompareTest::paired_seeds));
+        QCOMPARE(view.reasons, std::vector<std::string>{"set2 of IC: not scored in both groups"});
     }
     void without_a_baseline_there_are_no_deltas() {
         Comparison alone = compared_groups();

@@ -85,6 +85,7 @@ class TestReport : public QObject {
     void answers_and_differences_with_intervals_come_first() {
         const std::string html = report_to_html(report_);
         QVERIFY(!report_.summary.sentences.empty());
+        QVERIFY(html.find("faceter report") == std::string::npos);  // this is the page that it would advise
         QVERIFY(html.find("<h2>Answers</h2>") < html.find("<h2>Scores</h2>"));
         const Figure& differences = report_.figures.front();
         QCOMPARE(differences.name, std::string("differences"));

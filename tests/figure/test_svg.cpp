@@ -234,6 +234,10 @@ class TestSvg : public QObject {
         QCOMPARE(labels(linear_ticks(0.501, 0.509, 4)), QString("0.502 0.504 0.506 0.508"));
         QCOMPARE(labels(log_ticks(0.1, 1000, 8)), QString("0.1 1 10 100 1000"));
         QCOMPARE(labels(log_ticks(1, 60, 8)), QString("1 2 5 10 20 50"));
+        QCOMPARE(labels(whole_ticks(1, 4, 10)), QString("1 2 3 4"));  // gates: there is no half of one
+        QCOMPARE(labels(whole_ticks(0.5, 1.5, 10)), QString("1"));
+        QCOMPARE(labels(whole_ticks(-0.5, 0.4, 10)), QString("0"));
+        QVERIFY(whole_ticks(0.1, 0.9, 5).empty() && whole_ticks(missing, missing, 5).empty());
         QVERIFY(linear_ticks(1, 1, 5).empty() && linear_ticks(missing, 1, 5).empty() && log_ticks(-1, 1, 5).empty());
         QVERIFY(linear_ticks(0, 1e300, 5).size() < 20 && linear_ticks(0, 1e-300, 5).size() < 20);
     }

@@ -182,6 +182,20 @@ class TestRunDirectory : public QObject {
         EXPECT_ERROR(project.find_run(""), "no run");
         EXPECT_ERROR(Project(folder.path() / "other", false), "not a project");
     }
+    void a_variant_stands_for_its_newest_run_that_is_no_smoke_run() {
+        const TemporaryDirectory folder;
+        const Experiment experiment = parse_sample();
+        const auto made = [&](bool smoke) { return RunDirectory::create(folder.path(), experiment, experiment.runs().at(1), smoke); };
+        const RunDirectory full = made(false), smoke = made(true);
+        const Project project(folder.path(), false);
+        QCOMPARE(project.find_run("EM").folder(), full.folder());
+        QCOMPARE(project.find_run("em-s1").folder(), full.folder());
+        const std::vector<RunInfo> called = project.runs_called("em");
+        QCOMPARE(called.size(), std::size_t{2});
+        QCOMPARE(called.back().id, smoke.info().id);
+        project.remove(full.info().id);
+        QCOMPARE(project.find_run("EM").folder(), smoke.folder());
+    }
     void requests_are_made_and_cleared() {
         const TemporaryDirectory project;
         const RunDirectory run = sample_run(project.path());

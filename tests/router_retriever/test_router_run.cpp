@@ -2,8 +2,10 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 
+#include "compare/router_methods.h"
 #include "data/child_process.h"
 #include "eval/tasks.h"
 #include "experiment/catalogue.h"
@@ -86,6 +88,14 @@ class TestRouterRun : public QObject {
     fs::path copy(const char* name) const {
         fs::copy(model_folder(), project_.path() / name, fs::copy_options::recursive);
         return project_.path() / name;
+    }
+
+    /// A study's claims may name each.
+    static void check_method_names(const RunDirectory& run, const Json& study) {
+        const std::vector<std::string> known = router_methods(run.settings());
+        QVERIFY(study.at("methods").size() > 4);
+        for (const Json& method : study.at("methods"))
+            QVERIFY2(std::find(known.begin(), known.end(), method.at("name").get<std::string>()) != known.end(), method.dump().c_str());
     }
 
   private Q_SLOTS:
@@ -192,6 +202,7 @@ class TestRouterRun : public QObject {
             const double score = read_json(run_->results() / (std::string(name) + ".json")).at("score").get<double>();
             QVERIFY(std::abs(score - pilot.at("scores").at(name).get<double>()) < 1e-9);
         }
+        check_method_names(*run_, study);
         double oracle = 0, best = 0;
         for (const Json& method : study.at("methods")) {
             if (method.at("name").get<std::string>().starts_with("Oracle")) oracle = method.at("mean").get<double>();
@@ -420,7 +431,9 @@ class TestRouterRun : public QObject {
         QCOMPARE(read_json(final_model_folder(run) / "router.json").at("router").get<std::string>(), std::string("pilot"));
         const std::string journal = read_file(run.attempt_journal(1));
         QVERIFY(journal.find("router: classification_head could not be made, and router: pilot") != std::string::npos);
-        const std::string notes = read_json(run.results() / "router_study.json").at("notes").dump();
+        const Json study = read_json(run.results() / "router_study.json");
+        check_method_names(run, study);
+        const std::string notes = study.at("notes").dump();
         QVERIFY2(notes.find("ClassificationHeadRouter is left out") != std::string::npos, notes.c_str());
         QVERIFY2(notes.find("router_second_gate is left out: a router needs a gate to choose") != std::string::npos, notes.c_str());
     }

@@ -41,17 +41,8 @@ std::vector<double> powers(const QCPRange& range, const std::vector<double>& fac
     return places;
 }
 
-/// Of a range that spans less than one: the whole number in it, if any.
-std::vector<Tick> wholePlaces(const QCPRange& range, int count) {
-    if (range.size() > 1 - 1e-9)
-        return linear_ticks(range.lower, range.upper, static_cast<int>(std::min<double>(count, range.size() + 1e-9)));
-    const double next = std::ceil(range.lower);
-    if (next > range.upper) return {};
-    return {Tick{next, QString::number(next, 'f', 0).toStdString()}};
-}
-
 std::vector<Tick> linearPlaces(const QCPRange& range, bool whole, int count) {
-    return whole ? wholePlaces(range, count) : linear_ticks(range.lower, range.upper, count);
+    return whole ? whole_ticks(range.lower, range.upper, count) : linear_ticks(range.lower, range.upper, count);
 }
 
 /// The finest of 1-2-5, 1-3 and 1 times powers of ten that is not more than `count` places; below a decade linear places do better.
@@ -73,14 +64,6 @@ std::vector<Tick> logPlaces(const QCPRange& range, bool whole, int count) {
         ticks.push_back({v, asPowers ? factor + "e" + std::to_string(e) : QString::number(v, 'g', 7).toStdString()});
     }
     return ticks;
-}
-
-/// Lines over steps, ranks or numbers of something.
-bool hasWholeX(const Figure& figure) {
-    const auto isWhole = [](double x) { return x == std::floor(x); };
-    return figure.kind == FigureKind::lines && std::all_of(figure.series.begin(), figure.series.end(), [&](const Series& series) {
-               return std::all_of(series.x.begin(), series.x.end(), isWhole);
-           });
 }
 
 QStringList namesOf(const std::vector<std::string>& names) {
@@ -247,7 +230,7 @@ void dressAxes(QCPAxis* x, QCPAxis* y, const Figure& figure, const PlotStyle& st
     y->grid()->setZeroLinePen(figure.kind == FigureKind::bars ? base : QPen(c.line, 1));
     const QStringList names = heatMap ? namesOf(figure.heat_map.columns) : namesOf(category_names(figure));
     if (names.isEmpty())
-        setNumbers(x, figure.x.log, hasWholeX(figure));
+        setNumbers(x, figure.x.log, has_whole_x(figure));
     else
         setNames(x, names);
     if (heatMap)

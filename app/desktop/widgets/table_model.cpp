@@ -39,8 +39,8 @@ int TableModel::columnCount(const QModelIndex& parent) const { return parent.isV
 QString TableModel::textOf(const Column& column, const Cell& cell) const {
     if (cell.kind == Cell::Kind::empty) return QStringLiteral("—");
     if (cell.kind == Cell::Kind::text) return qs(cell.text);
-    QString text = qs(format_value(column, cell.value));
-    if (std::isfinite(cell.spread)) text += QStringLiteral(" ± ") + qs(format_spread(column, cell.spread));
+    QString text = qs(format_value(column, cell));
+    if (std::isfinite(cell.spread)) text += QStringLiteral(" ± ") + qs(format_spread(column, cell));
     return text + QString(cell.stars, QLatin1Char('*'));
 }
 
