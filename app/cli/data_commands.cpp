@@ -42,8 +42,11 @@ LoadedData load_data(const Cli& cli, const DataOptions& options) {
             load([&, type = entry["type"].get<std::string>()] {
                 for (TrainingSet& leaf : load_training_sets({set, base, seed, 0}, type)) data.training.push_back(std::move(leaf));
             });
-    for (const Json& set : settings["evaluation"]["datasets"])
-        load([&] { data.evaluation.push_back(load_evaluation_set({set, base, seed, 0})); });
+    const auto load_scored = [&](const Json& entries) {
+        for (const Json& set : entries) load([&] { data.evaluation.push_back(load_evaluation_set({set, base, seed, 0})); });
+    };
+    for (const auto& [task, entry] : settings["tasks"].items()) load_scored(entry["validation"]);
+    load_scored(settings["evaluation"]["datasets"]);
     return data;
 }
 

@@ -181,7 +181,7 @@ Catalogue load_catalogue(const Cli& cli) {
 std::string typed(const std::string& path) {
     constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/-";
     const bool needs_none = !path.empty() && path.front() != '-' && path.find_first_not_of(plain) == std::string::npos;
-    return needs_none ? path : shell_word(path);
+    return needs_none ? path : shell_file(path);
 }
 
 void print_document(const std::string& text) { fmt::print("{}", is_terminal(stdout) ? printable_lines(text) : text); }

@@ -42,7 +42,7 @@ std::map<std::string, std::vector<std::string>> files_here() {
     std::map<std::string, std::vector<std::string>> files;
     std::error_code error;
     for (fs::directory_iterator it(".", error), end; !error && it != end; it.increment(error)) {
-        if (is_table(it->path()) && it->is_regular_file(error)) files["table"].push_back(shell_word(it->path().filename().string()));
+        if (is_table(it->path()) && it->is_regular_file(error)) files["table"].push_back(shell_file(it->path().filename().string()));
         if (is_project(it->path())) files["project"].push_back(it->path().filename().string());
         if (it->path().extension() == ".yaml")
             if (const std::string kind = kind_of(it->path()); !kind.empty()) files[kind].push_back(typed(it->path().filename().string()));

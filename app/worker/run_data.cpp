@@ -90,6 +90,7 @@ void RunData::read_validation() {
                 run_.warn(error.what());
                 continue;
             }
+            for (const std::string& warning : warnings_of(validation_.back().card)) run_.warn(warning);
             validation_.back().routing.task = task.name;
             note("validation", task.name, validation_.back().name, validation_.back().card);
         }

@@ -128,4 +128,6 @@ std::string shell_word(std::string_view text) {
     return word + "'";
 }
 
+std::string shell_file(std::string_view path) { return shell_word((path.starts_with('-') ? "./" : "") + std::string(path)); }
+
 }  // namespace faceter

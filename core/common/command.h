@@ -46,5 +46,7 @@ CommandResult run_command(const std::vector<std::string>& arguments, std::string
 
 /// As one word of a POSIX shell, whatever it holds.
 std::string shell_word(std::string_view text);
+/// The same of a file, which no program takes for an option.
+std::string shell_file(std::string_view path);
 
 }  // namespace faceter

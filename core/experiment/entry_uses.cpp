@@ -14,9 +14,27 @@ namespace {
 
 struct Unread {
     const char *setting, *reason;
+    bool (*of)(std::string_view source) = [](std::string_view) { return true; };
+};
+
+bool is_file(std::string_view source) { return source == "file"; }
+bool is_not_debian(std::string_view source) { return !source.starts_with("debian"); }
+bool is_of_one_task(std::string_view source) { return source == "file" || source == "folder" || source == "debian"; }
+
+constexpr const char* of_debian = "it is of the sources debian and debian_leaves";
+constexpr const char* of_scored_retrieval = "it is of retrieval sets that are scored; max_examples limits training data";
+
+constexpr Unread of_some_sources[] = {
+    {"split", "a file has no parts; name the file of the part that is meant", is_file},
+    {"view", of_debian, is_not_debian},
+    {"sections", of_debian, is_not_debian},
+    {"other_documents", of_debian, is_not_debian},
+    {"min_examples", "it is of sources of many tasks (debian_leaves, medi, natural_instructions)", is_of_one_task},
 };
 
 constexpr const char* own_instructions = "say instructions: {query: ..., document: ...}, or give the task instructions";
+
+constexpr const char* of_texts = "it is of the texts of an analysis; max_examples limits other data";
 
 constexpr Unread of_training[] = {
     {"subsets",
@@ -26,21 +44,33 @@ constexpr Unread of_training[] = {
     {"role", "it is of texts that are scored"},
     {"query_instruction", own_instructions},
     {"document_instruction", own_instructions},
+    {"max_documents", of_scored_retrieval},
+    {"max_queries", of_scored_retrieval},
+    {"exclude_same_id", "it is of retrieval sets that are scored"},
+    {"examples_per_label", "it is of classification sets that are scored; max_examples limits training data"},
+    {"count", of_texts},
 };
 constexpr Unread of_scores[] = {
     {"instructions",
      "it is of training data; what stands in front of texts that are scored is their task's, or query_instruction and "
      "document_instruction of the entry"},
+    {"count", of_texts},
 };
-constexpr Unread of_validation[] = {of_scores[0], {"as", "validation data are scored as their own task"}};
+constexpr Unread of_validation[] = {of_scores[0], of_scores[1], {"as", "validation data are scored as their own task"}};
 
 void check(const Json& owner, const char* key, const std::string& where, std::span<const Unread> unread, const std::string& file) {
     static const Json defaults = defaults_of(data_entry_schema());
     const Json entries = json_or<Json>(owner, key, Json::array(), where);
-    for (std::size_t i = 0; i < entries.size(); ++i)
-        for (const auto& [setting, reason] : unread)
-            if (json_or<Json>(entries[i], setting, defaults.at(setting), where) != defaults.at(setting))
-                throw settings_error("{}: {}.{}[{}].{} has no effect: {}", file, where, key, i, setting, reason);
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        const auto source = json_or<std::string>(entries[i], "source", defaults.at("source").get<std::string>(), where);
+        const auto refuse = [&](std::span<const Unread> settings) {
+            for (const auto& [setting, reason, of] : settings)
+                if (of(source) && json_or<Json>(entries[i], setting, defaults.at(setting), where) != defaults.at(setting))
+                    throw settings_error("{}: {}.{}[{}].{} has no effect: {}", file, where, key, i, setting, reason);
+        };
+        refuse(unread);
+        refuse(of_some_sources);
+    }
 }
 
 bool is_scored(const Json& recipe) { return json_at<std::int64_t>(training_of(recipe), "evaluate_every_steps", "training") > 0; }

@@ -251,11 +251,17 @@ void expand(std::string_view text, const fs::path& file, const Catalogue& catalo
 }
 
 void require_exists(const Json& entry, const std::string& where) {
-    if (!entry.is_object() || !entry.contains("path") || !entry["path"].is_string() || entry["path"].get<std::string>().empty()) return;
-    const fs::path path = entry["path"].get<std::string>();
+    if (!entry.is_object()) return;
+    const auto source = json_at<std::string>(whole_entry(entry), "source", where);
+    const fs::path path = json_or<std::string>(entry, "path", "", where);
+    if (path.empty() && !source.starts_with("debian")) throw settings_error("{}: source {} needs a path, and none is set", where, source);
+    if (path.empty()) return;
     if (!fs::exists(path))
         throw data_error("{}: {}: no such file or folder; the path is relative to the experiment file", path.string(), where);
-    if (json_at<std::string>(whole_entry(entry), "source", where) == "folder" && !fs::is_directory(path))
+    if (source == "file" && fs::is_directory(path))
+        throw data_error("{}: {}: is a folder, and source file reads one file; say source: folder, or name a file in it", path.string(),
+                         where);
+    if (source == "folder" && !fs::is_directory(path))
         throw data_error(
             "{}: {}: is a file, and source folder (which an entry without a source has) reads a folder with a data set; say source: file",
             path.string(), where);

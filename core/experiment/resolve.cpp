@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "common/file_name.h"
+#include "common/printable.h"
 #include "common/strings.h"
 #include "data/settings.h"
 #include "experiment/experiment_schema.h"
@@ -568,11 +569,15 @@ class Resolver {
 
 std::string wrong_in_variant_name(const std::string& name) {
     constexpr std::size_t longest = 100;
-    const bool good = name != start_variant && !name.empty() && name.size() <= longest && name.find_first_of("./") == std::string::npos;
+    const bool good = name != start_variant && !name.empty() && name.size() <= longest && name.find_first_of("./") == std::string::npos &&
+                      name.front() != '-' && printable(name) == name;
     if (good) return "";
     if (name.size() > longest)
         return fmt::format("{} cannot be a variant's name: it is longer than {} bytes", faceter::quoted(name), longest);
-    return fmt::format("{} cannot be a variant's name ('start' is the untrained model; '.' and '/' have a meaning)", faceter::quoted(name));
+    return fmt::format(
+        "{} cannot be a variant's name ('start' is the untrained model; '.' and '/' have a meaning, as has '-' in front; what a terminal "
+        "does not show is left out)",
+        faceter::quoted(name));
 }
 
 Json resolve_experiment(const YamlNode& root, const fs::path& file, const Catalogue& catalogue, Problems& problems, FoundModels& found) {

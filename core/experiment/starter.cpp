@@ -59,7 +59,7 @@ constexpr std::size_t around_text = 12;  // tokens: an instruction and both ends
 std::string yaml(std::string_view text) { return Json(std::string(text)).dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 /// A file as a shell takes it, in a comment of one line.
-std::string typed(const fs::path& file) { return printable(shell_word(file.filename().string())); }
+std::string typed(const fs::path& file) { return printable(shell_file(file.filename().string())); }
 
 /// As the file is called, in any script: names that are spelt with other letters alone must not meet in one folder of data.
 std::string name_of(const fs::path& output) {

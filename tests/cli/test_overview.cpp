@@ -51,6 +51,15 @@ class TestOverview : public QObject {
         fs::rename(folder.path() / "my tickets.csv", folder.path() / "my tickets.CSV");
         HAS(alone_in(folder.path()).out, "faceter init 'my tickets.CSV'");
     }
+    void a_file_that_looks_like_an_option_is_named_as_a_file() {
+        const TemporaryDirectory folder;
+        write_file_atomic(folder.path() / "-tickets.csv", "text,label\n");
+        std::ofstream(folder.path() / "-mine.yaml") << sample_experiment();
+        const Outcome outcome = alone_in(folder.path());
+        HAS(outcome.out, "faceter init './-tickets.csv'");
+        HAS(outcome.out, "faceter check './-mine.yaml'\n  faceter run './-mine.yaml' --project DIR\n");
+        QVERIFY(alone_in(folder.path(), {"check", "./-mine.yaml"}).err.find("unknown flag") == std::string::npos);
+    }
     void above_a_project_it_says_how_its_runs_stand() {
         const TemporaryDirectory folder;
         make_directories(folder.path() / "tensorboard/runs/first");  // another program's

@@ -30,6 +30,20 @@ class TestEntryUses : public QObject {
         EXPECT_ERROR(check("", "", "path: v, instructions: {query: a}"), "/base/quick.yaml: tasks.t.validation[0].instructions");
         EXPECT_ERROR(check("", "", "path: v, as: t"), "tasks.t.validation[0].as has no effect");
     }
+    void limits_of_sets_that_are_scored_are_refused_in_training_data() {
+        for (const char* setting : {"max_documents: 10", "max_queries: 10", "examples_per_label: 4", "exclude_same_id: true", "count: 10"})
+            EXPECT_ERROR(check(std::string(", ") + setting, ""), "/base/quick.yaml: tasks.t.train[0].", "has no effect");
+        check("", ", max_documents: 10, max_queries: 10, examples_per_label: 4, exclude_same_id: true");
+        EXPECT_ERROR(check("", ", count: 10"), "evaluation.datasets[0].count has no effect");
+    }
+    void those_of_another_source_are_refused() {
+        EXPECT_ERROR(check(", source: file, format: pairs, split: test", ""), "tasks.t.train[0].split has no effect", "has no parts");
+        EXPECT_ERROR(check("", ", source: file, format: pairs, split: test"), "evaluation.datasets[0].split has no effect");
+        for (const char* setting : {"view: use", "sections: [science]", "other_documents: true", "min_examples: 5"})
+            EXPECT_ERROR(check("", "", std::string("path: v, ") + setting), "tasks.t.validation[0].", "has no effect");
+        check(", split: dev, max_examples: 5", ", split: dev", "source: debian, view: use, sections: [science]");
+        check(", source: medi, min_examples: 5", "");
+    }
     void what_is_read_where_it_stands_is_taken() {
         check(", instructions: {query: a, document: b}, subsets: [], role: null",
               ", subsets: [de], as: t, role: query, query_instruction: a", "path: v, subsets: [de]");

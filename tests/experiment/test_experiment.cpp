@@ -326,6 +326,8 @@ class TestExperiment : public QObject {
     void reserved_and_odd_variant_names_are_refused() {
         EXPECT_ERROR(parse_sample(with(sample, "EM:", "start:")), "'start' cannot be a variant's name");
         EXPECT_ERROR(parse_sample(with(sample, "EM:", "a.b:")), "cannot be a variant's name");
+        EXPECT_ERROR(parse_sample(with(sample, "EM:", "-x:")), "'-x' cannot be a variant's name");  // a command takes it for an option
+        EXPECT_ERROR(parse_sample(with(sample, "EM:", "\"a\\nb\":")), "cannot be a variant's name");
         EXPECT_ERROR(parse_sample(with(sample, "EM:", std::string(300, 'x') + ":")),
                      "cannot be a variant's name: it is longer than 100 bytes");
     }
@@ -524,6 +526,15 @@ class TestExperiment : public QObject {
         wrong.erase(wrong.find(named), named.size());
         parsed(right).check_files();
         EXPECT_ERROR(parsed(wrong).check_files(), "pairs.tsv", "tasks.retrieval.train[0]", "say source: file");
+    }
+    void a_file_that_is_a_folder_and_a_path_that_is_missing_are_told_before_a_run() {
+        const TemporaryDirectory folder;
+        make_directories(folder.path() / "scifact");
+        const auto checked = [&](const std::string& path) {
+            Experiment::parse(with(sample, "path: pairs.tsv", path), folder.path() / "x.yaml", sample_catalogue(), {}).check_files();
+        };
+        EXPECT_ERROR(checked("path: scifact"), "scifact: tasks.retrieval.train[0]: is a folder", "say source: folder");
+        EXPECT_ERROR(checked("path: null"), "tasks.retrieval.train[0]: source file needs a path, and none is set");
     }
     void a_parquet_file_that_cannot_be_opened_is_told_before_a_run() {
         const TemporaryDirectory folder;
