@@ -32,6 +32,7 @@ void Workspace::openProject(const std::filesystem::path& folder) {
     connect(m_session.get(), &ProjectSession::runsChanged, this, &Workspace::takeRuns);
     connect(m_session.get(), &ProjectSession::problem, this, &Workspace::storeProblem);
     connect(m_session.get(), &ProjectSession::warned, this, &Workspace::warned);
+    connect(m_session.get(), &ProjectSession::settled, this, &Workspace::settled);
     Q_EMIT projectChanged();
 }
 

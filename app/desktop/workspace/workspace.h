@@ -81,6 +81,7 @@ class Workspace : public QObject {
     void baselineChanged();
     void storeProblem(const QString& message);
     void warned(const QStringList& warnings);  ///< ProjectSession::warned
+    void settled(const QStringList& warnings);  ///< ProjectSession::settled
     void pageRequested(const QString& page);
     void composeRequested(const QString& file);
     void said(const QString& message);
