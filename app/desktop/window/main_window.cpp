@@ -46,6 +46,7 @@
 #include "window/start_page.h"
 #include "window/store_problem_page.h"
 #include "window/window_tools.h"
+#include "workspace/kept_choice.h"
 #include "workspace/workspace.h"
 
 namespace faceter::desktop {
@@ -116,6 +117,8 @@ MainWindow::MainWindow(Workspace& workspace)
     connect(m_start, &StartPage::dataChosen, this, [this] { m_tools->newFromData({}); });
     connect(m_start, &StartPage::openChosen, this, &MainWindow::chooseProject);
     connect(m_start, &StartPage::quickStartChosen, this, &MainWindow::quickStart);
+    connect(&m_workspace, &Workspace::projectClosing, this, [this] { keepChoice(m_workspace); });
+    connect(&m_workspace, &Workspace::projectChanged, this, [this] { restoreChoice(m_workspace); });
     connect(&m_workspace, &Workspace::projectChanged, this, &MainWindow::showProject);
     connect(&m_workspace, &Workspace::storeProblem, this, &MainWindow::showStoreProblem);
     connect(&m_workspace, &Workspace::pageRequested, this, &MainWindow::goTo);
@@ -132,7 +135,7 @@ MainWindow::MainWindow(Workspace& workspace)
     connect(notifier, &Notifier::failed, m_complaint, &ErrorBar::setMessage);
     connect(&m_workspace, &Workspace::said, this, [this](const QString& text) { statusBar()->showMessage(text, 6000); });
     connect(&m_workspace.actions(), &RunActions::launched, this, [this](const QStringList& runs) {
-        m_workspace.setCurrentRun(runs.first());
+        m_workspace.reveal(runs.first());
         goTo(QStringLiteral("runs"));
     });
     connect(&m_workspace.actions(), &RunActions::pendingChanged, this, &MainWindow::closeWhenDone, Qt::QueuedConnection);
@@ -362,7 +365,7 @@ bool MainWindow::openPath(const QString& path) {
     }
     if (folder.exists(QStringLiteral("run.json"))) {
         if (!openPath(QDir::cleanPath(folder.filePath(QStringLiteral("../.."))))) return false;
-        m_workspace.setCurrentRun(folder.dirName());
+        m_workspace.reveal(folder.dirName());
         return true;
     }
     if (!folder.exists(QStringLiteral("runs"))) {
@@ -494,6 +497,7 @@ void MainWindow::closeWhenDone() {
 }
 
 void MainWindow::saveLayout() const {
+    keepChoice(m_workspace);
     QSettings settings;
     settings.setValue(QStringLiteral("window/geometry"), saveGeometry());
     settings.setValue(QStringLiteral("window/horizontal"), m_horizontal->saveState());
