@@ -275,17 +275,14 @@ void MainWindow::buildViewMenu() {
 
 void MainWindow::buildRunMenu() {
     QMenu* run = menuBar()->addMenu(tr("&Run"));
-    const auto add = [&](const QString& name, QKeySequence key, auto action) {
-        return run->addAction(name, key, this, [this, action] {
-            if (!m_workspace.currentRun().isEmpty()) action(QStringList{m_workspace.currentRun()});
-        });
-    };
-    m_stop = add(tr("Stop with a checkpoint"), QKeySequence(Qt::CTRL | Qt::Key_Period),
-                 [this](const QStringList& run) { m_workspace.actions().stop(run); });
-    m_resume = add(tr("Resume"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_R),
-                   [this](const QStringList& run) { m_workspace.actions().resume(run); });
-    m_rerun = add(tr("Rerun"), QKeySequence(), [this](const QStringList& run) { m_workspace.actions().rerun(run); });
+    RunActions& actions = m_workspace.actions();
+    m_stop = run->addAction(tr("Stop with a checkpoint"), QKeySequence(Qt::CTRL | Qt::Key_Period), this,
+                            [this, &actions] { actions.stop(actions.those(m_tools->selectedRuns(), isStoppable)); });
+    m_resume = run->addAction(tr("Resume"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_R), this,
+                              [this, &actions] { actions.resume(actions.those(m_tools->selectedRuns(), isResumable)); });
+    m_rerun = run->addAction(tr("Rerun"), this, [this, &actions] { actions.rerun(m_tools->selectedRuns()); });
     connect(&m_workspace, &Workspace::currentRunChanged, this, &MainWindow::refreshRunMenu);
+    connect(m_stack, &QStackedWidget::currentChanged, this, &MainWindow::refreshRunMenu);  // each page has its selection
     connect(&m_workspace, &Workspace::projectChanged, this, &MainWindow::refreshRunMenu);
     refreshRunMenu();
     run->addSeparator();
@@ -334,11 +331,11 @@ void MainWindow::foldActivity(bool folded) {
 }
 
 void MainWindow::refreshRunMenu() {
-    const RunsSnapshotPtr hold = m_workspace.runs();
-    const RunRow* run = m_workspace.current();
-    m_stop->setEnabled(run && isStoppable(run->state));
-    m_resume->setEnabled(run && isResumable(run->state));
-    m_rerun->setEnabled(run);
+    const RunActions& actions = m_workspace.actions();
+    const QStringList runs = m_tools->selectedRuns();
+    m_stop->setEnabled(!actions.those(runs, isStoppable).isEmpty());
+    m_resume->setEnabled(!actions.those(runs, isResumable).isEmpty());
+    m_rerun->setEnabled(!runs.isEmpty());
 }
 
 void MainWindow::chooseProject() {
@@ -432,6 +429,7 @@ Page* MainWindow::makePage(int index) {
         page->setObjectName(entry.id + QStringLiteral("Page"));
         page->restore(QJsonDocument::fromJson(StatePlace::own().state(entry.id)).object());
         m_stack->addWidget(page);
+        connect(page, &Page::selectedRunsChanged, this, &MainWindow::refreshRunMenu);
     }
     return page;
 }
