@@ -29,6 +29,7 @@ ProjectSession::ProjectSession(const std::filesystem::path& folder, QObject* par
     watcher->addPath(QString::fromStdString((m_folder / "runs").string()));
     connect(watcher, &QFileSystemWatcher::directoryChanged, this, &ProjectSession::refresh);
     connect(m_cluster.get(), &ClusterThread::warned, this, &ProjectSession::warned);
+    connect(m_cluster.get(), &ClusterThread::settled, this, &ProjectSession::settled);
     m_ingest->start(QThread::LowPriority);
     m_cluster->start(QThread::LowPriority);
 }
