@@ -88,6 +88,8 @@ class Store {
     /// For a program that looks every second: like ingest_all, but runs that are not live are looked at in turn, an eighth of them a call,
     /// and runs that are live cost what they added. New and removed runs are seen at once. Only one thread may use a Store.
     std::vector<std::string> ingest_changed(const LookProgress& progress = {});
+    /// Of the warnings of these two those that last: of folders that the newest look could not read as runs.
+    std::vector<std::string> lasting_warnings() const;
     /// Empties the store and ingests everything again; a damaged file is made new.
     static std::vector<std::string> rebuild(const fs::path& project, const LookProgress& progress = {});
 

@@ -495,6 +495,8 @@ std::vector<std::string> Store::ingest_changed(const LookProgress& progress) {
     return poll_->look(false, progress);
 }
 
+std::vector<std::string> Store::lasting_warnings() const { return poll_ ? poll_->unusable() : std::vector<std::string>(); }
+
 std::vector<std::string> Store::rebuild(const fs::path& project, const LookProgress& progress) {
     const fs::path file = location(project);
     try {

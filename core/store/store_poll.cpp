@@ -50,10 +50,9 @@ void Poll::load_known() {
         if (const std::uint64_t signature = signature_of(stored.text(1)); signature != 0) known.signature = signature;
         known.attempt = static_cast<int>(stored.integer(2));
         known.phase = static_cast<RunPhase>(stored.integer(3));
-        known.unusable = false;
     }
     for (auto& [id, known] : known_)
-        if (known.unusable && !rows.contains(id)) rows.emplace(id, std::move(known));
+        if (known.is_unusable() && !rows.contains(id)) rows.emplace(id, std::move(known));
     known_ = std::move(rows);
 }
 
@@ -101,7 +100,7 @@ void Poll::take_names(std::vector<std::string>& warnings) {
 /// A live run is looked at whenever its files changed, and in its turn (has its process died?); one that waits or is over when its folders
 /// changed.
 bool Poll::is_unchanged(Known& known, const std::string& id, bool in_turn) const {
-    if (known.unusable || known.phase == RunPhase::queued) return !in_turn;
+    if (known.is_unusable() || known.phase == RunPhase::queued) return !in_turn;
     if (is_live(known.phase)) {
         if (in_turn || !known.follower) return false;
         const RunStamps stamps = stamps_of(runs_folder_, id, known.attempt);
@@ -115,13 +114,14 @@ void Poll::take(Known& known, const std::string& id, std::vector<std::string>& w
     const fs::path folder = store_.project_ / "runs" / id;
     const std::int64_t reading_since = now_ns();
     try {
-        if (!known.follower) known.follower = std::make_unique<RunFollower>(RunDirectory(folder));
         const RunStamps before = stamps_of(runs_folder_, id, known.attempt);
+        if (!known.follower || known.record != before.record) known.follower = std::make_unique<RunFollower>(RunDirectory(folder));
+        known.record = before.record;
         const RunState state = store_.take(*known.follower, warnings);
         known.seen = before.all;
         known.phase = state.phase;
         known.attempt = state.attempt;
-        known.unusable = false;
+        known.why_unusable.clear();
         known.signature = 0;
         if (is_over(state.phase)) {
             const RunStamps after = stamps_of(runs_folder_, id, state.attempt, reading_since);
@@ -137,9 +137,16 @@ void Poll::take(Known& known, const std::string& id, std::vector<std::string>& w
         known.follower.reset();
         std::error_code ignored;
         if (!fs::exists(fs::symlink_status(folder, ignored))) return;  // deleted since it was listed: the next look sees that
-        known.unusable = true;
-        warnings.emplace_back(error.what());
+        known.why_unusable = error.what();
+        warnings.push_back(known.why_unusable);
     }
+}
+
+std::vector<std::string> Poll::unusable() const {
+    std::vector<std::string> reasons;
+    for (const auto& [id, known] : known_)
+        if (known.is_unusable()) reasons.push_back(known.why_unusable);
+    return reasons;
 }
 
 std::vector<std::string> Poll::look(bool thorough, const LookProgress& progress) {

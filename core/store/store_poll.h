@@ -18,6 +18,7 @@ class Poll {
     explicit Poll(Store& store) : store_(store) {}
     /// `thorough`: every run; else live ones and an eighth of the others.
     std::vector<std::string> look(bool thorough, const LookProgress& progress);
+    std::vector<std::string> unusable() const;
     bool has_looked() const { return has_looked_; }
     /// Runs that were taken in one by one: what a store in memory must have as well.
     void took(const std::string& run) { taken_.insert(run); }
@@ -30,7 +31,9 @@ class Poll {
         RunPhase phase = RunPhase::queued;
         std::string seen;                       ///< stamps at the last look of a live run
         std::unique_ptr<RunFollower> follower;  ///< of a live run
-        bool unusable = false;                  ///< no run; not tried again at every look
+        std::string record;                     ///< stamp of run.json when it was read
+        std::string why_unusable;               ///< no run, or one that cannot be read any more; not tried again at every look
+        bool is_unusable() const { return !why_unusable.empty(); }
     };
     void load_known();
     void list_runs(bool thorough, std::vector<std::string>& warnings);

@@ -79,7 +79,8 @@ RunStamps stamps_of(int directory, const std::string& folder, int attempt, std::
     put_files(directory, path.c_str(), reading_since, stamps.results, stamps.settled);
     look("tables", stamps.documents);
     look("figures", stamps.documents);
-    stamps.all = stamps.results + stamps.documents;
+    look("run.json", stamps.record);
+    stamps.all = stamps.record + stamps.results + stamps.documents;
     look("journal", stamps.all);
     look(newest, stamps.all);
     look(newest + "rank-0.jsonl", stamps.all);

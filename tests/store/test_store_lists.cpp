@@ -371,6 +371,54 @@ class TestStoreLists : public QObject {
         for (int look = 0; look < 8; ++look) named += store.ingest_changed().size();
         QVERIFY(named <= 1);
     }
+    void what_is_told_of_a_folder_lasts_until_it_is_a_run_or_gone() {
+        const TemporaryDirectory project;
+        const RunDirectory run = sample_run(project.path());
+        const std::string record = read_file(run.folder() / "run.json");
+        fs::remove(run.folder() / "run.json");  // a copy that is under way
+        make_directories(project.path() / "runs" / "stray");
+        Store store(project.path());
+        const std::vector<std::string> told = store.ingest_all();
+        QCOMPARE(told.size(), std::size_t{2});
+        QCOMPARE(store.lasting_warnings().size(), std::size_t{2});
+        write_file_atomic(run.folder() / "run.json", record);
+        QVERIFY(store.ingest_all().size() <= 1);  // of the other one
+        QCOMPARE(store.lasting_warnings().size(), std::size_t{1});
+        QVERIFY(store.lasting_warnings().front().find("stray") != std::string::npos);
+        fs::remove_all(project.path() / "runs" / "stray");
+        store.ingest_changed();
+        QVERIFY(store.lasting_warnings().empty());
+    }
+    void a_run_whose_record_breaks_later_is_told_data() {
+        QTest::addColumn<bool>("isOver");
+        QTest::newRow("that is over") << true;
+        QTest::newRow("that goes on") << false;
+    }
+    void a_run_whose_record_breaks_later_is_told() {
+        QFETCH(bool, isOver);
+        const TemporaryDirectory project;
+        const RunDirectory run = sample_run(project.path());
+        std::optional<JournalWriter> journal;
+        if (isOver)
+            write_attempt(run, 1, 5, "finished");
+        else
+            journal.emplace(run, run.begin_attempt(), JournalWriter::Start{"", 0, Json::object(), 0});
+        settle(run);
+        const std::string record = read_file(run.folder() / "run.json");
+        Store store(project.path());
+        QVERIFY(store.ingest_changed().empty());
+        overwrite(run.folder() / "run.json", record.substr(0, record.size() / 2));
+        std::vector<std::string> told;
+        for (int look = 0; look < 8 && told.empty(); ++look) told = store.ingest_changed();
+        QCOMPARE(told.size(), std::size_t{1});
+        QVERIFY2(told.front().find("run.json") != std::string::npos, told.front().c_str());
+        QCOMPARE(store.lasting_warnings(), told);
+        QCOMPARE(Store(project.path()).ingest_all(), told);  // another program that has its rows already
+        overwrite(run.folder() / "run.json", record);
+        for (int look = 0; look < 8 && !store.lasting_warnings().empty(); ++look) store.ingest_changed();
+        QVERIFY(store.lasting_warnings().empty());
+        QCOMPARE(store.runs().size(), std::size_t{1});
+    }
 };
 
 FACETER_TEST(TestStoreLists)

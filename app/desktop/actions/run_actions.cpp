@@ -78,6 +78,16 @@ QString RunActions::called(const QStringList& runs) const {
     return place < 0 ? runs.first() : qs(snapshot->runs[static_cast<std::size_t>(place)].info.shown_name());
 }
 
+QStringList RunActions::those(const QStringList& runs, bool (*wanted)(const RunState&)) const {
+    const RunsSnapshotPtr snapshot = m_workspace.runs();
+    QStringList ids;
+    for (const QString& run : runs)
+        if (const int place = snapshot->find(run.toStdString());
+            place >= 0 && wanted(snapshot->runs[static_cast<std::size_t>(place)].state))
+            ids << run;
+    return ids;
+}
+
 void RunActions::launch(std::shared_ptr<const Experiment> experiment, bool smoke, const LaunchPlace& place) {
     if (!m_workspace.session()) return;
     const std::size_t count = place.only.empty() ? experiment->runs().size() : place.only.size();

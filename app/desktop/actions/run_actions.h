@@ -43,6 +43,8 @@ class RunActions : public QObject {
 
     /// One by the name that lists and commands have for it (its id where it is not there, or has none yet), several by their number.
     QString called(const QStringList& runs) const;
+    /// Those of them that are there, in such a state.
+    QStringList those(const QStringList& runs, bool (*wanted)(const RunState&)) const;
 
     /// Makes the runs of an experiment in the project and starts them: a supervisor of their own, or through a profile; `launched` tells
     /// their ids.

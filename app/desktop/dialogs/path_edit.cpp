@@ -47,7 +47,10 @@ void PathEdit::browse(Kind kind) {
     dialog->setObjectName(m_edit->objectName() + QStringLiteral("Dialog"));
     const bool folder = kind == Kind::folder || kind == Kind::newFolder;
     dialog->setFileMode(folder ? QFileDialog::Directory : kind == Kind::file ? QFileDialog::ExistingFile : QFileDialog::AnyFile);
-    if (kind == Kind::newFile) dialog->setAcceptMode(QFileDialog::AcceptSave);
+    if (kind == Kind::newFile) {
+        dialog->setAcceptMode(QFileDialog::AcceptSave);
+        dialog->selectFile(QFileInfo(path()).fileName());
+    }
     connect(dialog, &QFileDialog::fileSelected, this, &PathEdit::setPath);
     dialog->open();
 }

@@ -25,6 +25,11 @@ class Page : public QWidget {
     virtual QWidget* inspector() { return nullptr; }
     /// Called each time the page comes to the front.
     virtual void shown() {}
+    /// What the window's menus and their keys work on; empty: the current run.
+    virtual QStringList selectedRuns() const { return {}; }
+
+  Q_SIGNALS:
+    void selectedRunsChanged();
 
   private:
     Workspace& m_workspace;

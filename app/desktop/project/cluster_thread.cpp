@@ -1,6 +1,7 @@
 #include "project/cluster_thread.h"
 
 #include <QElapsedTimer>
+#include <utility>
 
 #include "common/error.h"
 #include "launch/slurm.h"
@@ -109,12 +110,20 @@ void ClusterThread::lose(Machine& machine, const std::string& why) {
     machine.nextTry.setRemainingTime(std::chrono::seconds(std::min(most_retry_s, first_retry_s << std::min(machine.failures++, 8))));
 }
 
+/// It answers: what was told of its outage is over.
+void ClusterThread::hear(Machine& machine) {
+    if (!machine.follower->has_heard() || machine.complaint.empty()) return;
+    machine.failures = 0;
+    forgetTold(machine.complaint);
+    Q_EMIT settled({qs(std::exchange(machine.complaint, {}))});
+}
+
 void ClusterThread::pump() {
     for (auto entry = m_machines.begin(); entry != m_machines.end();) {
         Machine& machine = entry->second;
         if (!machine.follower && machine.nextTry.hasExpired()) connectTo(entry->first, machine);
         try {
-            if (machine.follower) machine.follower->pump();
+            if (machine.follower) machine.follower->pump(), hear(machine);
         } catch (const std::exception& error) {
             lose(machine, error.what());
         }

@@ -35,6 +35,7 @@ class ClusterThread : public WakingThread {
     void join(const std::string& profile, const std::set<std::string>& runs);
     void connectTo(const std::string& profile, Machine& machine);
     void lose(Machine& machine, const std::string& why);
+    void hear(Machine& machine);
     void pump();
 
     QStringList m_asked;                        // follow(), not yet taken

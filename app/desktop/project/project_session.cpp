@@ -19,6 +19,7 @@ ProjectSession::ProjectSession(const std::filesystem::path& folder, QObject* par
     connect(m_ingest.get(), &IngestThread::snapshot, this, &ProjectSession::take);
     connect(m_ingest.get(), &IngestThread::lookedAtAll, this, &ProjectSession::endLook);
     connect(m_ingest.get(), &IngestThread::warned, this, &ProjectSession::warned);
+    connect(m_ingest.get(), &IngestThread::settled, this, &ProjectSession::settled);
     connect(m_ingest.get(), &IngestThread::keptInMemory, this, [this](bool isKept) { m_fileLacks = isKept; });
     connect(m_ingest.get(), &IngestThread::problem, this, [this](const QString& message) {
         if (!message.isEmpty()) m_loaded = true, m_looking = false;
@@ -28,6 +29,7 @@ ProjectSession::ProjectSession(const std::filesystem::path& folder, QObject* par
     watcher->addPath(QString::fromStdString((m_folder / "runs").string()));
     connect(watcher, &QFileSystemWatcher::directoryChanged, this, &ProjectSession::refresh);
     connect(m_cluster.get(), &ClusterThread::warned, this, &ProjectSession::warned);
+    connect(m_cluster.get(), &ClusterThread::settled, this, &ProjectSession::settled);
     m_ingest->start(QThread::LowPriority);
     m_cluster->start(QThread::LowPriority);
 }

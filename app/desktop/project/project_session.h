@@ -69,6 +69,8 @@ class ProjectSession : public QObject {
     void problem(const QString& message);
     /// Files of run folders that could not be taken in whole: those that were not told before.
     void warned(const QStringList& warnings);
+    /// What was warned of is over: a copy has become whole, a folder is gone, a machine answers again.
+    void settled(const QStringList& warnings);
 
   private:
     struct Outstanding {

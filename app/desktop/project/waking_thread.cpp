@@ -1,5 +1,7 @@
 #include "project/waking_thread.h"
 
+#include <utility>
+
 #include "project/runs_snapshot.h"
 
 namespace faceter::desktop {
@@ -39,6 +41,15 @@ void WakingThread::tell(const std::vector<std::string>& warnings) {
     if (fresh.isEmpty()) return;
     m_told += QSet<QString>(fresh.begin(), fresh.end());
     Q_EMIT warned(fresh);
+}
+
+void WakingThread::tellWhatIsOver(const std::vector<std::string>& lasting) {
+    QSet<QString> now;
+    for (const std::string& warning : lasting) now.insert(qs(warning));
+    const QSet<QString> over = std::exchange(m_lasting, now) - now;
+    if (over.isEmpty()) return;
+    m_told -= over;
+    Q_EMIT settled(QStringList(over.begin(), over.end()));
 }
 
 void WakingThread::forgetTold(const std::string& warning) { m_told.remove(qs(warning)); }

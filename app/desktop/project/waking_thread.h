@@ -21,6 +21,8 @@ class WakingThread : public QThread {
   Q_SIGNALS:
     /// What has not been told before: a folder that stays as it is is warned of whenever its turn comes.
     void warned(const QStringList& warnings);
+    /// What was warned of is over.
+    void settled(const QStringList& warnings);
 
   protected:
     explicit WakingThread(std::filesystem::path folder) : m_folder(std::move(folder)) {}
@@ -30,6 +32,8 @@ class WakingThread : public QThread {
     bool sleepUntilWoken(int ms);
     bool takeWoken();
     void tell(const std::vector<std::string>& warnings);
+    /// Of what was told: `lasting` goes on; what went on before and does not any more is over, and may be told again.
+    void tellWhatIsOver(const std::vector<std::string>& lasting);
     void forgetTold() { m_told.clear(); }
     /// It may be told again: what it warned of is over.
     void forgetTold(const std::string& warning);
@@ -41,7 +45,7 @@ class WakingThread : public QThread {
   private:
     QWaitCondition m_wake;
     bool m_woken = true;
-    QSet<QString> m_told;
+    QSet<QString> m_told, m_lasting;
 };
 
 }  // namespace faceter::desktop

@@ -115,10 +115,17 @@ void DiagnoseCard::showRun() {
     setVisible(trained);
     clear();
     const bool running = m_running.value(run);
-    m_button->setEnabled(!running);
+    enableButton(!running);
     m_button->setText(running ? tr("Looking at it …") : m_answers.contains(run) ? tr("Diagnose again") : tr("Diagnose"));
     m_button->setToolTip(tr("Says what went wrong in this run, or that nothing did, and what to do about it (faceter diagnose)"));
     if (m_answers.contains(run)) showAnswer(m_answers[run]);
+}
+
+/// While it is disabled the card keeps its focus: Qt would hand it on to a button that does something else.
+void DiagnoseCard::enableButton(bool on) {
+    if (!on && m_button->hasFocus()) setFocus();
+    m_button->setEnabled(on);
+    if (on && hasFocus()) m_button->setFocus();
 }
 
 void DiagnoseCard::clear() {

@@ -31,6 +31,7 @@ class DiagnoseCard : public QWidget {
         QString problem;  ///< why there is none
     };
     void showRun();
+    void enableButton(bool on);
     void takeEnd(const QString& run, const ProgramJob& job);
     void showAnswer(const Answer& answer);
     void showFindings(const Json& findings);

@@ -46,6 +46,7 @@
 #include "window/start_page.h"
 #include "window/store_problem_page.h"
 #include "window/window_tools.h"
+#include "workspace/kept_choice.h"
 #include "workspace/workspace.h"
 
 namespace faceter::desktop {
@@ -116,6 +117,8 @@ MainWindow::MainWindow(Workspace& workspace)
     connect(m_start, &StartPage::dataChosen, this, [this] { m_tools->newFromData({}); });
     connect(m_start, &StartPage::openChosen, this, &MainWindow::chooseProject);
     connect(m_start, &StartPage::quickStartChosen, this, &MainWindow::quickStart);
+    connect(&m_workspace, &Workspace::projectClosing, this, [this] { keepChoice(m_workspace); });
+    connect(&m_workspace, &Workspace::projectChanged, this, [this] { restoreChoice(m_workspace); });
     connect(&m_workspace, &Workspace::projectChanged, this, &MainWindow::showProject);
     connect(&m_workspace, &Workspace::storeProblem, this, &MainWindow::showStoreProblem);
     connect(&m_workspace, &Workspace::pageRequested, this, &MainWindow::goTo);
@@ -132,7 +135,7 @@ MainWindow::MainWindow(Workspace& workspace)
     connect(notifier, &Notifier::failed, m_complaint, &ErrorBar::setMessage);
     connect(&m_workspace, &Workspace::said, this, [this](const QString& text) { statusBar()->showMessage(text, 6000); });
     connect(&m_workspace.actions(), &RunActions::launched, this, [this](const QStringList& runs) {
-        m_workspace.setCurrentRun(runs.first());
+        m_workspace.reveal(runs.first());
         goTo(QStringLiteral("runs"));
     });
     connect(&m_workspace.actions(), &RunActions::pendingChanged, this, &MainWindow::closeWhenDone, Qt::QueuedConnection);
@@ -272,17 +275,14 @@ void MainWindow::buildViewMenu() {
 
 void MainWindow::buildRunMenu() {
     QMenu* run = menuBar()->addMenu(tr("&Run"));
-    const auto add = [&](const QString& name, QKeySequence key, auto action) {
-        return run->addAction(name, key, this, [this, action] {
-            if (!m_workspace.currentRun().isEmpty()) action(QStringList{m_workspace.currentRun()});
-        });
-    };
-    m_stop = add(tr("Stop with a checkpoint"), QKeySequence(Qt::CTRL | Qt::Key_Period),
-                 [this](const QStringList& run) { m_workspace.actions().stop(run); });
-    m_resume = add(tr("Resume"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_R),
-                   [this](const QStringList& run) { m_workspace.actions().resume(run); });
-    m_rerun = add(tr("Rerun"), QKeySequence(), [this](const QStringList& run) { m_workspace.actions().rerun(run); });
+    RunActions& actions = m_workspace.actions();
+    m_stop = run->addAction(tr("Stop with a checkpoint"), QKeySequence(Qt::CTRL | Qt::Key_Period), this,
+                            [this, &actions] { actions.stop(actions.those(m_tools->selectedRuns(), isStoppable)); });
+    m_resume = run->addAction(tr("Resume"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_R), this,
+                              [this, &actions] { actions.resume(actions.those(m_tools->selectedRuns(), isResumable)); });
+    m_rerun = run->addAction(tr("Rerun"), this, [this, &actions] { actions.rerun(m_tools->selectedRuns()); });
     connect(&m_workspace, &Workspace::currentRunChanged, this, &MainWindow::refreshRunMenu);
+    connect(m_stack, &QStackedWidget::currentChanged, this, &MainWindow::refreshRunMenu);  // each page has its selection
     connect(&m_workspace, &Workspace::projectChanged, this, &MainWindow::refreshRunMenu);
     refreshRunMenu();
     run->addSeparator();
@@ -331,11 +331,11 @@ void MainWindow::foldActivity(bool folded) {
 }
 
 void MainWindow::refreshRunMenu() {
-    const RunsSnapshotPtr hold = m_workspace.runs();
-    const RunRow* run = m_workspace.current();
-    m_stop->setEnabled(run && isStoppable(run->state));
-    m_resume->setEnabled(run && isResumable(run->state));
-    m_rerun->setEnabled(run);
+    const RunActions& actions = m_workspace.actions();
+    const QStringList runs = m_tools->selectedRuns();
+    m_stop->setEnabled(!actions.those(runs, isStoppable).isEmpty());
+    m_resume->setEnabled(!actions.those(runs, isResumable).isEmpty());
+    m_rerun->setEnabled(!runs.isEmpty());
 }
 
 void MainWindow::chooseProject() {
@@ -362,7 +362,7 @@ bool MainWindow::openPath(const QString& path) {
     }
     if (folder.exists(QStringLiteral("run.json"))) {
         if (!openPath(QDir::cleanPath(folder.filePath(QStringLiteral("../.."))))) return false;
-        m_workspace.setCurrentRun(folder.dirName());
+        m_workspace.reveal(folder.dirName());
         return true;
     }
     if (!folder.exists(QStringLiteral("runs"))) {
@@ -429,6 +429,7 @@ Page* MainWindow::makePage(int index) {
         page->setObjectName(entry.id + QStringLiteral("Page"));
         page->restore(QJsonDocument::fromJson(StatePlace::own().state(entry.id)).object());
         m_stack->addWidget(page);
+        connect(page, &Page::selectedRunsChanged, this, &MainWindow::refreshRunMenu);
     }
     return page;
 }
@@ -494,6 +495,7 @@ void MainWindow::closeWhenDone() {
 }
 
 void MainWindow::saveLayout() const {
+    keepChoice(m_workspace);
     QSettings settings;
     settings.setValue(QStringLiteral("window/geometry"), saveGeometry());
     settings.setValue(QStringLiteral("window/horizontal"), m_horizontal->saveState());

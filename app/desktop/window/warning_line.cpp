@@ -35,23 +35,32 @@ WarningLine::WarningLine(Workspace& workspace, QWidget* parent)
     connect(copy, &QPushButton::clicked, this, [this] { QApplication::clipboard()->setText(m_warnings.join(QLatin1Char('\n'))); });
     connect(dismiss, &QPushButton::clicked, this, &WarningLine::clear);
     connect(&workspace, &Workspace::warned, this, &WarningLine::add);
+    connect(&workspace, &Workspace::settled, this, &WarningLine::drop);
     connect(&workspace, &Workspace::projectChanged, this, &WarningLine::clear);
     clear();
 }
 
 void WarningLine::add(const QStringList& warnings) {
     m_warnings += warnings;
-    QString first = m_warnings.first();
-    if (m_workspace.session()) first.remove(qs(m_workspace.session()->folder().string()) + QLatin1Char('/'));  // "Copy details" has it
-    const auto more = m_warnings.size() - 1;
-    m_text->setFullText(more == 0 ? first : tr("%1 (and %2 more)").arg(first).arg(more));
-    show();
+    showWarnings();
+}
+
+void WarningLine::drop(const QStringList& warnings) {
+    for (const QString& warning : warnings) m_warnings.removeAll(warning);
+    showWarnings();
 }
 
 void WarningLine::clear() {
     m_warnings.clear();
-    m_text->setFullText({});
-    hide();
+    showWarnings();
+}
+
+void WarningLine::showWarnings() {
+    QString first = m_warnings.value(0);
+    if (m_workspace.session()) first.remove(qs(m_workspace.session()->folder().string()) + QLatin1Char('/'));  // "Copy details" has it
+    const auto more = m_warnings.size() - 1;
+    m_text->setFullText(more <= 0 ? first : tr("%1 (and %2 more)").arg(first).arg(more));
+    setVisible(!m_warnings.isEmpty());
 }
 
 }  // namespace faceter::desktop

@@ -7,7 +7,8 @@ namespace faceter::desktop {
 class ElidedLabel;
 class Workspace;
 
-/// What could not be taken in whole (torn journals, folders that are no runs): one quiet line that names the file, until it is dismissed.
+/// What could not be taken in whole (torn journals, folders that are no runs): one quiet line that names the file, until it is dismissed or
+/// over.
 class WarningLine : public QWidget {
     Q_OBJECT
   public:
@@ -16,7 +17,9 @@ class WarningLine : public QWidget {
 
   private:
     void add(const QStringList& warnings);
+    void drop(const QStringList& warnings);
     void clear();
+    void showWarnings();
 
     Workspace& m_workspace;
     QStringList m_warnings;

@@ -107,7 +107,7 @@ QString WindowTools::projectPath() const { return QString::fromStdString(m_works
 
 QStringList WindowTools::selectedRuns() const {
     const Page* page = m_front();
-    const QStringList selected = page ? page->property("selectedRuns").toStringList() : QStringList();
+    const QStringList selected = page ? page->selectedRuns() : QStringList();
     return !selected.isEmpty() || m_workspace.currentRun().isEmpty() ? selected : QStringList{m_workspace.currentRun()};
 }
 

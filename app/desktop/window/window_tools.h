@@ -32,6 +32,8 @@ class WindowTools : public QObject {
     ~WindowTools() override;
 
     JobList& jobs() { return m_jobs; }
+    /// Of the page in front, else the run that the inspector shows.
+    QStringList selectedRuns() const;
     void addToFile(QMenu* menu);
     void addToRun(QMenu* menu);
     void addToHelp(QMenu* menu);
@@ -55,8 +57,6 @@ class WindowTools : public QObject {
     void open(CommandDialog* dialog);
     void takeEnd(ProgramJob* job);
     void refresh();
-    /// Of the page in front, else the run that the inspector shows.
-    QStringList selectedRuns() const;
     QString projectPath() const;
     HelpWindow& help();
     void helpOnPage();

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <QJsonArray>
 #include <algorithm>
 
 #include "actions/run_actions.h"
@@ -32,6 +33,7 @@ void Workspace::openProject(const std::filesystem::path& folder) {
     connect(m_session.get(), &ProjectSession::runsChanged, this, &Workspace::takeRuns);
     connect(m_session.get(), &ProjectSession::problem, this, &Workspace::storeProblem);
     connect(m_session.get(), &ProjectSession::warned, this, &Workspace::warned);
+    connect(m_session.get(), &ProjectSession::settled, this, &Workspace::settled);
     Q_EMIT projectChanged();
 }
 
@@ -42,6 +44,8 @@ void Workspace::closeProject() {
     ProjectSession::retire(std::move(m_session), this);
     m_experiment.clear();
     m_experimentChosen = false;
+    m_wantedExperiment.reset();
+    m_revealed.clear();
     m_currentRun.clear();
     m_baseline.clear();
     m_hidden.clear();
@@ -65,6 +69,7 @@ QStringList Workspace::experiments() const {
 
 void Workspace::setExperiment(const QString& name) {
     m_experimentChosen = true;
+    m_wantedExperiment.reset();
     if (name == m_experiment) return;
     m_experiment = name;
     m_baseline.clear();
@@ -73,10 +78,18 @@ void Workspace::setExperiment(const QString& name) {
     Q_EMIT shownChanged();
 }
 
+/// What was chosen before, or the newest. True where it is another one than so far.
+bool Workspace::chooseExperiment() {
+    const QStringList all = experiments();
+    if (m_experimentChosen || all.isEmpty()) return false;
+    m_experimentChosen = m_wantedExperiment && (m_wantedExperiment->isEmpty() || all.contains(*m_wantedExperiment));
+    const QString now = m_experimentChosen ? *std::exchange(m_wantedExperiment, std::nullopt) : all.first();
+    return std::exchange(m_experiment, now) != now;
+}
+
 void Workspace::takeRuns() {
     learnGroups();
-    const bool moved = !m_experimentChosen && !experiments().isEmpty() && m_experiment != experiments().first();
-    if (moved) m_experiment = experiments().first();
+    const bool moved = chooseExperiment();
     if (moved) Q_EMIT experimentChanged();
     Q_EMIT runsChanged();
     std::uint64_t shown = 0;
@@ -87,6 +100,23 @@ void Workspace::takeRuns() {
     if (moved || now != m_shownRuns) Q_EMIT shownChanged();
     m_shownRuns = now;
     if (!m_currentRun.isEmpty()) Q_EMIT currentRunChanged();
+    showRevealed();
+}
+
+void Workspace::reveal(const QString& run) {
+    setCurrentRun(run);
+    m_revealed = run;
+    showRevealed();
+}
+
+/// A run that was launched just now is in no snapshot yet.
+void Workspace::showRevealed() {
+    const RunsSnapshotPtr snapshot = runs();
+    const int place = snapshot->find(m_revealed.toStdString());
+    if (place < 0) return;
+    m_revealed.clear();
+    const QString experiment = qs(snapshot->runs[static_cast<std::size_t>(place)].info.experiment);
+    if (!m_experiment.isEmpty() && m_experiment != experiment) setExperiment(experiment);
 }
 
 /// Colours are given out in the order in which groups appear and are kept, also while another project is open: neither a new group repaints
@@ -158,6 +188,26 @@ void Workspace::showOnly(const QStringList& wanted) {
     if (same && hidden == m_hidden) return;
     m_hidden = hidden;
     Q_EMIT shownChanged();
+}
+
+QJsonObject Workspace::choice() const {
+    const auto list = [](const QSet<QString>& groups) { return QJsonArray::fromStringList(QStringList(groups.begin(), groups.end())); };
+    QJsonObject choice{{QStringLiteral("hidden"), list(m_hidden)}, {QStringLiteral("asked"), list(m_asked)}};
+    if (m_experimentChosen || m_wantedExperiment) choice[QStringLiteral("experiment")] = m_wantedExperiment.value_or(m_experiment);
+    return choice;
+}
+
+void Workspace::restoreChoice(const QJsonObject& choice) {
+    const auto groups = [&](const QString& key) {
+        QSet<QString> set;
+        for (const QJsonValue& group : choice[key].toArray()) set.insert(group.toString());
+        return set;
+    };
+    m_hidden = groups(QStringLiteral("hidden"));
+    m_asked = groups(QStringLiteral("asked"));
+    if (const QJsonValue experiment = choice[QStringLiteral("experiment")]; experiment.isString())
+        m_wantedExperiment = experiment.toString();
+    m_shownRuns = QStringList(QString());  // what comes next is another choice than what was shown
 }
 
 int Workspace::colourOf(const RunInfo& run) const { return m_colours.value(inProject(m_session.get(), groupKey(run))); }

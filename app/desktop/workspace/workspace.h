@@ -1,9 +1,11 @@
 #pragma once
 #include <QHash>
+#include <QJsonObject>
 #include <QObject>
 #include <QSet>
 #include <QStringList>
 #include <memory>
+#include <optional>
 
 #include "project/project_session.h"
 
@@ -53,11 +55,17 @@ class Workspace : public QObject {
     /// Shows just these runs' groups.
     void showOnly(const QStringList& groups);
     int colourOf(const RunInfo& run) const;
+    /// The chosen experiment and the ticks, for restoreChoice() of the same project later.
+    QJsonObject choice() const;
+    /// An experiment that has no runs any more is not chosen.
+    void restoreChoice(const QJsonObject& choice);
 
     /// Run id of what the inspector shows; empty: none.
     QString currentRun() const { return m_currentRun; }
     void setCurrentRun(const QString& id);
     const RunRow* current() const;
+    /// Makes it the current run, and once it is known shows its experiment, where another one is shown.
+    void reveal(const QString& run);
     /// Group that the others are compared with; empty: the start model, else the first.
     QString baseline() const { return m_baseline; }
     void setBaseline(const QString& group);
@@ -80,7 +88,8 @@ class Workspace : public QObject {
     void currentRunChanged();
     void baselineChanged();
     void storeProblem(const QString& message);
-    void warned(const QStringList& warnings);  ///< ProjectSession::warned
+    void warned(const QStringList& warnings);   ///< ProjectSession::warned
+    void settled(const QStringList& warnings);  ///< ProjectSession::settled
     void pageRequested(const QString& page);
     void composeRequested(const QString& file);
     void said(const QString& message);
@@ -89,16 +98,20 @@ class Workspace : public QObject {
   private:
     void takeRuns();
     void learnGroups();
+    bool chooseExperiment();
+    void showRevealed();
     bool isWanted(const RunRow& run) const { return m_experiment.isEmpty() || qs(run.info.experiment) == m_experiment; }
 
     std::unique_ptr<ProjectSession> m_session;
     std::unique_ptr<RunActions> m_actions;
     QString m_experiment, m_currentRun, m_baseline;
     bool m_experimentChosen = false;
-    QSet<QString> m_hidden, m_asked;   // groups; m_asked: those of showOnly()
-    QHash<QString, int> m_colours;     // group -> place in the palette
-    QHash<QString, int> m_nextColour;  // experiment -> first free place
-    QStringList m_shownRuns;           // ids, to see whether shownChanged is due
+    std::optional<QString> m_wantedExperiment;  // chosen before; no run of it has been seen yet
+    QString m_revealed;                         // run, likewise
+    QSet<QString> m_hidden, m_asked;            // groups; m_asked: those of showOnly()
+    QHash<QString, int> m_colours;              // group -> place in the palette
+    QHash<QString, int> m_nextColour;           // experiment -> first free place
+    QStringList m_shownRuns;                    // ids, to see whether shownChanged is due
 };
 
 /// Where the palette starts again for each experiment.

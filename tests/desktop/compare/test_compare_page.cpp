@@ -263,6 +263,8 @@ class TestComparePage : public QObject {
         action->trigger();
         auto* dialog = opened.page->findChild<QFileDialog*>();
         QVERIFY(dialog);
+        const QString proposed = dialog->findChild<QLineEdit*>(QStringLiteral("fileNameEdit"))->text();
+        QVERIFY2(proposed.endsWith(QStringLiteral("-comparison.tex")), qPrintable(proposed));
         const fs::path file = opened.folder.path() / "out.tex";
         Q_EMIT dialog->fileSelected(qs(file.string()));
         QTRY_VERIFY(fs::exists(file));

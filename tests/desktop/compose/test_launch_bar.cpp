@@ -297,9 +297,12 @@ class TestLaunchBar : public QObject {
                                     "' ] && closed\nexec 3<&0\nsh -s <&3 & child=$!\nwhile kill -0 $child 2>/dev/null; do\n  [ -e '" +
                                     down.string() + "' ] && { kill $child; closed; }\n  sleep 0.05\ndone\nwait $child");
         Fixture f(project());
-        int told = 0;
+        int told = 0, over = 0;
         QObject::connect(&f.workspace, &Workspace::warned, &f.page, [&](const QStringList& texts) {
             told += static_cast<int>(texts.filter(QStringLiteral("closed for maintenance")).size());
+        });
+        QObject::connect(&f.workspace, &Workspace::settled, &f.page, [&](const QStringList& texts) {
+            over += static_cast<int>(texts.filter(QStringLiteral("closed for maintenance")).size());
         });
         f.choose("o");
         f.launch();
@@ -317,7 +320,8 @@ class TestLaunchBar : public QObject {
         QTRY_COMPARE_WITH_TIMEOUT(told, 1, patience_ms);
         fs::remove(down);
         QVERIFY(hears("between.json"));
-        QCOMPARE(told, 1);  // once an outage, however often it was tried
+        QCOMPARE(told, 1);                                // once an outage, however often it was tried
+        QTRY_COMPARE_WITH_TIMEOUT(over, 1, patience_ms);  // and not said any more once it answers
         write_file_atomic(down, "");
         QTRY_COMPARE_WITH_TIMEOUT(told, 2, patience_ms);
         fs::remove(down);

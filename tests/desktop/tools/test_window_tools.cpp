@@ -94,7 +94,7 @@ class TestWindowTools : public QObject {
         QTRY_VERIFY(table && table->model()->rowCount() > 0);
         table->setFocus();
         QTest::keyClick(table, Qt::Key_A, Qt::ControlModifier);
-        QTRY_COMPARE(on.window->page("runs")->property("selectedRuns").toStringList().size(), 5);
+        QTRY_COMPARE(on.window->page("runs")->selectedRuns().size(), 5);
         on.action("report")->trigger();
         QCOMPARE(on.find<QComboBox>("reportRuns")->currentText(), QString("the 5 selected runs"));
     }
@@ -197,6 +197,28 @@ class TestWindowTools : public QObject {
         on.workspace.setCurrentRun(run);
         QVERIFY(summary->isVisible());  // kept
         QVERIFY(!on.find<QWidget>("jobLine"));
+    }
+
+    void who_diagnoses_keeps_the_focus_on_the_button() {
+        ToolsWindow on;
+        on.hold();
+        auto* button = on.find<QPushButton>("diagnoseButton");
+        button->setFocus();
+        on.click("diagnoseButton");
+        QVERIFY(!button->isEnabled());
+        QCOMPARE(QApplication::focusWidget(), on.find<QWidget>("diagnoseCard"));
+        QTRY_VERIFY(on.find<QPushButton>("jobAct"));
+        on.click("jobAct");  // cancels it
+        QTRY_VERIFY(button->isEnabled());
+    }
+
+    void a_diagnosis_that_ends_gives_the_focus_back() {
+        ToolsWindow on;
+        auto* button = on.find<QPushButton>("diagnoseButton");
+        button->setFocus();
+        QTest::keyClick(button, Qt::Key_Space);
+        QTRY_VERIFY(on.find<QLabel>("diagnoseSummary")->isVisible());
+        QVERIFY(button->hasFocus());
     }
 
     void a_start_model_is_not_diagnosed() {

@@ -12,6 +12,7 @@
 #include <QSignalSpy>
 #include <QTabBar>
 #include <QTabWidget>
+#include <QTableView>
 #include <QTest>
 #include <QTranslator>
 #include <QTreeWidget>
@@ -20,6 +21,7 @@
 #include "actions/run_actions.h"
 #include "common/hash.h"
 #include "desktop/support/sample_project.h"
+#include "pages/page.h"
 #include "record/state.h"
 #include "store/sqlite.h"
 #include "support/test.h"
@@ -186,6 +188,33 @@ class TestInspector : public QObject {
         QTRY_VERIFY_WITH_TIMEOUT(on.find<QPushButton>("inspectorResume")->isEnabled(), patience_ms);
         QVERIFY(on.menuAction(QStringLiteral("Resume"))->isEnabled());
         QVERIFY(!on.find<QPushButton>("inspectorStop")->isEnabled());
+    }
+
+    void the_key_that_stops_means_all_selected_runs() {
+        Opened on(1);
+        std::vector<RunDirectory> going{sample_run(on.folder.path(), 1), sample_run(on.folder.path(), 2)};
+        std::vector<std::unique_ptr<JournalWriter>> journals;
+        for (const RunDirectory& run : going) {
+            journals.push_back(std::make_unique<JournalWriter>(run, run.begin_attempt(), JournalWriter::Start{"", 0, Json::object(), 0}));
+            journals.back()->event("stage_started", {{"stage", "train"}, {"total_steps", 100}});
+        }
+        on.workspace.session()->refresh();
+        QTRY_COMPARE_WITH_TIMEOUT(on.workspace.runs()->runs.size(), std::size_t(3), patience_ms);
+        QVERIFY(on.window->goTo(QStringLiteral("runs")));
+        Page* page = on.window->page(QStringLiteral("runs"));
+        auto* table = on.find<QTableView>("runsTable");
+        QTRY_VERIFY_WITH_TIMEOUT(page->isReady() && table->model()->rowCount() > 0, patience_ms);
+        table->setFocus();
+        QTest::keyClick(table, Qt::Key_A, Qt::ControlModifier);
+        QTRY_COMPARE(page->selectedRuns().size(), 3);
+        on.workspace.setCurrentRun(qs(going[0].info().id));
+        QTest::keyClick(table, Qt::Key_A, Qt::ControlModifier);
+        QTRY_COMPARE(page->selectedRuns().size(), 3);
+        QAction* stop = on.menuAction(QStringLiteral("Stop with a checkpoint"));
+        QVERIFY(stop->isEnabled());
+        stop->trigger();
+        for (const RunDirectory& run : going) QTRY_VERIFY_WITH_TIMEOUT(run.requested("stop"), patience_ms);
+        QVERIFY(!on.directory(0).requested("stop"));  // it is over
     }
 
     void a_silent_run_is_taken_over_after_a_question() {

@@ -465,6 +465,29 @@ class TestWindow : public QObject {
         QVERIFY(!line->isVisible());
     }
 
+    void what_is_said_of_a_copy_goes_when_the_copy_is_whole() {
+        const fs::path path = project("copied", 2);
+        const Project opened(path, false);
+        const fs::path record = opened.runs_folder() / opened.run_ids().front() / "run.json";
+        const std::string text = read_file(record);
+        fs::remove(record);  // it comes last
+        Workspace workspace;
+        MainWindow window(workspace);
+        window.show();
+        window.openPath(QString::fromStdString(path.string()));
+        auto* line = window.findChild<QWidget*>("warningLine");
+        QTRY_VERIFY(line->isVisible());
+        const QString said = window.findChild<ElidedLabel*>("warningText")->fullText();
+        QVERIFY2(said.contains(QStringLiteral("not a run")), qPrintable(said));
+        write_file_atomic(record, text);
+        workspace.session()->refresh();
+        QTRY_VERIFY(!line->isVisible());
+        QCOMPARE(workspace.runs()->runs.size(), std::size_t(2));
+        overwrite(record, text.substr(0, text.size() / 2));  // and is told of again
+        workspace.session()->refresh();
+        QTRY_VERIFY(line->isVisible());
+    }
+
     void panels_that_have_nothing_to_say_leave_their_room_to_the_page() {
         Workspace workspace;
         MainWindow window(workspace);

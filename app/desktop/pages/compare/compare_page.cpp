@@ -27,6 +27,7 @@
 #include "widgets/flow_layout.h"
 #include "widgets/frozen_columns.h"
 #include "widgets/labels.h"
+#include "widgets/save_file.h"
 #include "widgets/scroll.h"
 
 namespace faceter::desktop {
@@ -397,6 +398,9 @@ void ComparePage::exportTo(ComparisonLayout layout, TableFormat format) {
     auto* dialog = new QFileDialog(this, tr("Export the comparison"), {}, QStringLiteral("%1 (*.%2)").arg(suffix, ending));
     dialog->setAcceptMode(QFileDialog::AcceptSave);
     dialog->setDefaultSuffix(ending);
+    const QString experiment = workspace().experiment();
+    dialog->selectFile(fileNameFrom(experiment.isEmpty() ? QStringLiteral("comparison") : experiment + QStringLiteral("-comparison")) +
+                       QLatin1Char('.') + ending);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     connect(dialog, &QFileDialog::fileSelected, this, [this, text](const QString& file) {
         ProjectSession::background([path = file.toStdString(), text] {

@@ -222,6 +222,10 @@ QStringList QueuePage::chosen(const std::function<bool(const QueueRow&)>& wanted
     return runs;
 }
 
+QStringList QueuePage::selectedRuns() const {
+    return chosen([](const QueueRow&) { return true; });
+}
+
 void QueuePage::showActions() {
     const QStringList stoppable = chosen([](const QueueRow& row) { return isStoppable(row.run.state); });
     const bool allWait = !stoppable.isEmpty() && chosen(waits).size() == stoppable.size();
@@ -229,6 +233,7 @@ void QueuePage::showActions() {
     m_stop->setEnabled(!stoppable.isEmpty());
     m_resume->setEnabled(!chosen([](const QueueRow& row) { return isResumable(row.run.state); }).isEmpty());
     for (QPushButton* button : {m_earlier, m_later}) button->setEnabled(chosen(waits).size() == 1);
+    Q_EMIT selectedRunsChanged();
 }
 
 void QueuePage::move(int by) {

@@ -23,6 +23,7 @@ class QueuePage : public Page {
   public:
     explicit QueuePage(Workspace& workspace);
     bool isReady() const override { return !m_query->isBusy(); }
+    QStringList selectedRuns() const override;
 
   protected:
     void showEvent(QShowEvent* event) override;

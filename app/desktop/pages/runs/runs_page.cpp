@@ -174,10 +174,11 @@ void RunsPage::showCounts() {
 
 void RunsPage::showSelection() {
     m_actions->refresh();
-    const QStringList runs = m_table->selectedRuns();
-    setProperty("selectedRuns", runs);  // what the window's menus work on
-    m_bar->show(static_cast<int>(m_table->selectedLines().size()), static_cast<int>(runs.size()));
+    m_bar->show(static_cast<int>(m_table->selectedLines().size()), static_cast<int>(selectedRuns().size()));
+    Q_EMIT selectedRunsChanged();
 }
+
+QStringList RunsPage::selectedRuns() const { return m_table->selectedRuns(); }
 
 /// Rows of the selected runs; of what stands first in the table where nothing is selected.
 std::vector<int> RunsPage::chosenRuns() const {

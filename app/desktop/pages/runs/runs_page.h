@@ -36,6 +36,7 @@ class RunsPage : public Page {
     void restore(const QJsonObject& state) override;
     bool isReady() const override;
     void shown() override;
+    QStringList selectedRuns() const override;
 
     RunsView* table() const { return m_table; }
     RunsModel* model() const { return m_model; }

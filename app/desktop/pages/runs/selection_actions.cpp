@@ -15,8 +15,6 @@
 namespace faceter::desktop {
 namespace {
 
-bool canStop(const RunRow& run) { return isStoppable(run.state); }
-bool canResume(const RunRow& run) { return isResumable(run.state); }
 bool isFree(const RunRow& run) { return run.state.phase != RunPhase::running && run.state.phase != RunPhase::silent; }
 
 /// A question that does not stop the program: the answer comes by signal.
@@ -70,9 +68,9 @@ void SelectionActions::addAll() {
     });
     m_order << QString();
     add(QStringLiteral("stop"), tr("Stop with a checkpoint"), QStringLiteral("stop"), {},
-        [this, &actions](const QStringList& runs) { actions.stop(those(runs, canStop)); });
+        [&actions](const QStringList& runs) { actions.stop(actions.those(runs, isStoppable)); });
     add(QStringLiteral("resume"), tr("Resume"), QStringLiteral("resume"), {},
-        [this, &actions](const QStringList& runs) { actions.resume(those(runs, canResume)); });
+        [&actions](const QStringList& runs) { actions.resume(actions.those(runs, isResumable)); });
     add(QStringLiteral("rerun"), tr("Rerun"), QStringLiteral("rerun"), {}, [&actions](const QStringList& runs) { actions.rerun(runs); });
     m_order << QString();
 }
@@ -119,12 +117,9 @@ void SelectionActions::refresh() {
     const QStringList runs = m_selected();
     const auto rows = rowsOf(runs);
     for (QAction* action : std::as_const(m_actions)) action->setEnabled(!rows.empty());
-    const auto any = [&](bool (*wanted)(const RunRow&)) {
-        return std::any_of(rows.begin(), rows.end(), [&](const RunRow* run) { return wanted(*run); });
-    };
-    m_actions[QStringLiteral("stop")]->setEnabled(any(canStop));
-    m_actions[QStringLiteral("resume")]->setEnabled(any(canResume));
-    m_actions[QStringLiteral("delete")]->setEnabled(any(isFree));
+    m_actions[QStringLiteral("stop")]->setEnabled(!m_workspace.actions().those(runs, isStoppable).isEmpty());
+    m_actions[QStringLiteral("resume")]->setEnabled(!m_workspace.actions().those(runs, isResumable).isEmpty());
+    m_actions[QStringLiteral("delete")]->setEnabled(!those(runs, isFree).isEmpty());
     m_actions[QStringLiteral("undo")]->setEnabled(m_workspace.actions().canUndo());
     const bool pinned = !rows.empty() && std::all_of(rows.begin(), rows.end(), [](const RunRow* run) { return run->pinned; });
     const bool archived = !rows.empty() && std::all_of(rows.begin(), rows.end(), [](const RunRow* run) { return run->archived; });
