@@ -60,9 +60,9 @@ Json pooling_config(const ModelFolder& model) {
     return {{"word_embedding_dimension", embedding_dim(model)},
             {"pooling_mode_cls_token", model.pooling == Pooling::cls},
             {"pooling_mode_mean_tokens", model.pooling == Pooling::mean},
-            {"pooling_mode_max_tokens", false},
-            {"pooling_mode_mean_sqrt_len_tokens", false},
-            {"pooling_mode_weightedmean_tokens", false},
+            {"pooling_mode_max_tokens", model.pooling == Pooling::max},
+            {"pooling_mode_mean_sqrt_len_tokens", model.pooling == Pooling::mean_sqrt_length},
+            {"pooling_mode_weightedmean_tokens", model.pooling == Pooling::weighted_mean},
             {"pooling_mode_lasttoken", model.pooling == Pooling::last_token},
             {"include_prompt", model.include_prompt}};
 }

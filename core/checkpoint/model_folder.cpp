@@ -1,6 +1,7 @@
 #include "checkpoint/model_folder.h"
 
 #include <algorithm>
+#include <array>
 
 #include "checkpoint/folder_modules.h"
 #include "checkpoint/module_members.h"
@@ -39,10 +40,16 @@ std::string class_name(const std::string& type) { return type.substr(type.rfind(
 
 /// Pooling by one mode, in the spelling of sentence-transformers 5.2 and later.
 Pooling pooling_of_mode(const std::string& mode, const fs::path& source) {
-    if (mode == "mean") return Pooling::mean;
-    if (mode == "cls") return Pooling::cls;
-    if (mode == "lasttoken") return Pooling::last_token;
-    throw data_error("{}: pooling {} is not supported; mean, cls and lasttoken are", source.string(), faceter::quoted(mode));
+    constexpr std::pair<std::string_view, Pooling> modes[] = {{"mean", Pooling::mean},
+                                                              {"cls", Pooling::cls},
+                                                              {"lasttoken", Pooling::last_token},
+                                                              {"max", Pooling::max},
+                                                              {"mean_sqrt_len_tokens", Pooling::mean_sqrt_length},
+                                                              {"weightedmean", Pooling::weighted_mean}};
+    for (const auto& [name, pooling] : modes)
+        if (mode == name) return pooling;
+    throw data_error("{}: pooling {} is not supported; mean, cls, lasttoken, max, mean_sqrt_len_tokens and weightedmean are",
+                     source.string(), faceter::quoted(mode));
 }
 
 /// The mode of a pooling configuration: "pooling_mode" (a name or a list), else the older flags; mean where none is set.
@@ -305,7 +312,8 @@ void require_own_files(const fs::path& folder, const fs::path& modules, const Mo
 }  // namespace
 
 std::string_view pooling_name(Pooling pooling) {
-    return pooling == Pooling::mean ? "mean" : pooling == Pooling::cls ? "cls" : "last_token";
+    constexpr std::array<std::string_view, 6> names{"mean", "cls", "last_token", "max", "mean_sqrt_length", "weighted_mean"};
+    return names[static_cast<std::size_t>(pooling)];
 }
 
 std::string_view similarity_name(Similarity similarity) { return similarity_names[static_cast<std::size_t>(similarity)]; }

@@ -11,10 +11,12 @@
 
 namespace faceter {
 
-enum class Pooling { mean, cls, last_token };
+/// As sentence-transformers' module Pooling has them: the mean of the rows; their first; their last; the greatest of each feature; their
+/// sum over the square root of their number; their mean where the n-th row, instruction included, counts n times (SGPT, 2202.08904, Eq. 2).
+enum class Pooling { mean, cls, last_token, max, mean_sqrt_length, weighted_mean };
 enum class Similarity { cosine, dot, euclidean, manhattan };
 
-std::string_view pooling_name(Pooling pooling);           ///< "mean", "cls", "last_token"
+std::string_view pooling_name(Pooling pooling);           ///< "mean", "cls", "last_token", ...
 std::string_view similarity_name(Similarity similarity);  ///< "cosine", "dot", "euclidean", "manhattan"
 
 /// A linear layer behind pooling (sentence-transformers' module Dense), such as INSTRUCTOR, GTR and Sentence-T5 have.

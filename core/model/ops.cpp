@@ -3,6 +3,8 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 
 #include "model/device.h"
 #include "model/ops_common.h"
@@ -127,6 +129,57 @@ at::Tensor pool_one_row(const at::Tensor& x, const PackedLayout& layout, Pooling
     return all ? chosen : chosen * to_device(any.to(x.scalar_type()), x.device());
 }
 
+/// A number of each sequence, like x: [S, 1].
+at::Tensor a_sequence(const at::Tensor& x, const PackedLayout& layout, const std::function<double(std::int64_t s)>& number) {
+    const at::Tensor numbers = at::empty({layout.num_sequences(), 1}, at::kDouble);
+    for (std::int64_t s = 0; s < layout.num_sequences(); ++s) numbers.data_ptr<double>()[s] = number(s);
+    return to_device(numbers.to(x.scalar_type()), x.device());
+}
+
+/// The rows counted from 1 in their sequence, those that are skipped, too: [T, 1].
+at::Tensor places_of_rows(const at::Tensor& x, const PackedLayout& layout) {
+    const at::Tensor places = at::empty({layout.num_tokens(), 1}, at::kFloat);
+    for (std::int64_t s = 0; s < layout.num_sequences(); ++s)
+        for (std::int64_t i = 0; i < layout.length(s); ++i) places.data_ptr<float>()[layout.offsets()[s] + i] = static_cast<float>(i + 1);
+    return to_device(places.to(x.scalar_type()), x.device());
+}
+
+at::Tensor pool_mean(const at::Tensor& x, const LayoutPointer& layout, const std::vector<std::int64_t>& skip) {
+    switch (ops_form(x)) {
+        case OpsForm::kernels:
+            return MeanPool::apply(x, layout, skip);
+        case OpsForm::device:
+            return device_mean(x, *layout, skip);
+        case OpsForm::plain:
+            break;
+    }
+    return plain_mean(x, *layout, skip);
+}
+
+at::Tensor pool_mean_sqrt_length(const at::Tensor& x, const LayoutPointer& layout, const std::vector<std::int64_t>& skip) {
+    const at::Tensor mean = pool_mean(x, layout, skip);
+    return mean *
+           a_sequence(mean, *layout, [&](std::int64_t s) { return std::sqrt(static_cast<double>(pooled_rows(*layout, skip, s).second)); });
+}
+
+at::Tensor pool_weighted_mean(const at::Tensor& x, const LayoutPointer& layout, const std::vector<std::int64_t>& skip) {
+    const at::Tensor wide = x.scalar_type() == at::kDouble ? x : x.to(at::kFloat);
+    const at::Tensor mean = pool_mean(wide * places_of_rows(wide, *layout), layout, skip);
+    return mean * a_sequence(mean, *layout, [&](std::int64_t s) {  // rows over the sum of their places: 2 over first and last
+               const std::int64_t rows = pooled_rows(*layout, skip, s).second, length = layout->length(s);
+               return rows == 0 ? 0 : 2.0 / static_cast<double>(2 * length - rows + 1);
+           });
+}
+
+at::Tensor pool_max(const at::Tensor& x, const PackedLayout& layout, const std::vector<std::int64_t>& skip) {
+    std::vector<at::Tensor> greatest;
+    for (std::int64_t s = 0; s < layout.num_sequences(); ++s) {
+        const auto [begin, rows] = pooled_rows(layout, skip, s);
+        greatest.push_back(rows > 0 ? std::get<0>(x.narrow(0, begin, rows).max(0)) : at::zeros({x.size(1)}, x.options()));
+    }
+    return at::stack(greatest);
+}
+
 }  // namespace
 
 void force_ops(std::optional<OpsForm> form) { forced_form = form; }
@@ -168,14 +221,19 @@ at::Tensor packed_dropout(const at::Tensor& x, const LayoutPointer& layout, cons
 }
 
 at::Tensor pool(const at::Tensor& x, const LayoutPointer& layout, Pooling pooling, const std::vector<std::int64_t>& skip) {
-    if (pooling == Pooling::mean) switch (ops_form(x)) {
-            case OpsForm::kernels:
-                return MeanPool::apply(x, layout, skip);
-            case OpsForm::device:
-                return device_mean(x, *layout, skip);
-            case OpsForm::plain:
-                return plain_mean(x, *layout, skip);
-        }
+    switch (pooling) {
+        case Pooling::mean:
+            return pool_mean(x, layout, skip);
+        case Pooling::mean_sqrt_length:
+            return pool_mean_sqrt_length(x, layout, skip);
+        case Pooling::weighted_mean:
+            return pool_weighted_mean(x, layout, skip);
+        case Pooling::max:
+            return pool_max(x, *layout, skip);
+        case Pooling::cls:
+        case Pooling::last_token:
+            break;
+    }
     return pool_one_row(x, *layout, pooling, skip);
 }
 

@@ -116,8 +116,8 @@ at::Tensor routed_feed_forward(const at::Tensor& x, const TokenRouting& routing,
 /// x with elements dropped, rows keyed by their sequence.
 at::Tensor packed_dropout(const at::Tensor& x, const LayoutPointer& layout, const DropoutSite& dropout);
 
-/// [T, D] -> [S, D]: the mean of a sequence's rows, its first or its last row. The first skip[s] rows stay out (include_prompt: false), so
-/// that CLS is the row behind them; `skip` may be empty. A sequence of no rows is the zero vector.
+/// [T, D] -> [S, D]: a sequence's rows by one of the poolings. The first skip[s] rows stay out (include_prompt: false), so that CLS is the
+/// row behind them; `skip` may be empty. A sequence of no rows is the zero vector.
 at::Tensor pool(const at::Tensor& x, const LayoutPointer& layout, Pooling pooling, const std::vector<std::int64_t>& skip);
 
 /// Rows divided by their length (at least 1e-12): [S, D].

@@ -232,12 +232,26 @@ class EncoderGraph {
         };
         if (folder_.pooling == Pooling::cls) return only(graph_.integer(0));
         if (folder_.pooling == Pooling::last_token) return only(graph_.node("Sub", {count, graph_.integer(1)}));
-        const Value some = graph_.cast(graph_.node("Max", {count, graph_.integer(1)}), OnnxType::float32);
-        return graph_.node("Div", {graph_.cast(mask_, OnnxType::float32), some});
+        const bool weighted = folder_.pooling == Pooling::weighted_mean;
+        const Value parts = weighted ? graph_.multiply(mask_, graph_.add(positions_, graph_.integer(1))) : mask_;
+        const Value sum = weighted ? graph_.node("ReduceSum", {parts, graph_.integers({1})}, {{"keepdims", std::int64_t{1}}}) : count;
+        Value some = graph_.cast(graph_.node("Max", {sum, graph_.integer(1)}), OnnxType::float32);
+        if (folder_.pooling == Pooling::mean_sqrt_length) some = graph_.node("Sqrt", {some});
+        return graph_.node("Div", {graph_.cast(parts, OnnxType::float32), some});
+    }
+
+    /// The greatest of each feature over the rows; 0 of none.
+    Value greatest(const Value& hidden) {
+        const Value rows = graph_.node("Where", {graph_.unsqueeze(present_, {2}), hidden, graph_.number(unseen)});
+        const Value any = graph_.node("ReduceMax", {mask_}, {{"axes", std::vector<std::int64_t>{1}}, {"keepdims", std::int64_t{1}}});
+        return graph_.multiply(graph_.node("ReduceMax", {rows}, {{"axes", std::vector<std::int64_t>{1}}, {"keepdims", std::int64_t{0}}}),
+                               graph_.cast(any, OnnxType::float32));
     }
 
     Value embedding_of(const Value& hidden) {
-        Value x = graph_.sum(graph_.multiply(hidden, graph_.unsqueeze(shares_of_rows(), {2})), 1);  // [B, D]
+        Value x = folder_.pooling == Pooling::max
+                      ? greatest(hidden)
+                      : graph_.sum(graph_.multiply(hidden, graph_.unsqueeze(shares_of_rows(), {2})), 1);  // [B, D]
         for (const DenseModule& head : folder_.dense) {
             x = layers_.exact_linear(x, head.name + ".linear");
             if (head.tanh) x = graph_.node("Tanh", {x});

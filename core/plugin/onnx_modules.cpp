@@ -2,6 +2,8 @@
 
 #include <ATen/ATen.h>
 
+#include <cmath>
+
 #include "checkpoint/tokenizer_folder.h"
 
 namespace faceter {
@@ -20,8 +22,16 @@ at::Tensor pooled(const at::Tensor& hidden, Pooling pooling) {
             return hidden[0];
         case Pooling::last_token:
             return hidden[hidden.size(0) - 1];
+        case Pooling::max:
+            return hidden.amax(0);
+        case Pooling::mean_sqrt_length:
+            return hidden.sum(0) / std::sqrt(static_cast<double>(hidden.size(0)));
+        case Pooling::weighted_mean: {
+            const at::Tensor weights = at::arange(1, hidden.size(0) + 1, at::kFloat);
+            return at::mv(hidden.t(), weights) / weights.sum();
+        }
         case Pooling::mean:
-            return hidden.mean(0);
+            break;
     }
     return hidden.mean(0);
 }

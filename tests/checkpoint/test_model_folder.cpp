@@ -110,7 +110,10 @@ class TestModelFolder : public QObject {
         QVERIFY(pooling(Json::object()) == Pooling::mean);
         QVERIFY(pooling({{"embedding_dimension", 8}, {"pooling_mode", "cls"}}) == Pooling::cls);
         QVERIFY(pooling({{"pooling_mode", {"lasttoken"}}, {"pooling_mode_cls_token", true}}) == Pooling::last_token);
-        EXPECT_ERROR(pooling({{"pooling_mode_max_tokens", true}}), "1_Pooling/config.json", "'max'", "not supported");
+        QVERIFY(pooling({{"pooling_mode_max_tokens", true}}) == Pooling::max);
+        QVERIFY(pooling({{"pooling_mode_weightedmean_tokens", true}}) == Pooling::weighted_mean);
+        QVERIFY(pooling({{"pooling_mode", "mean_sqrt_len_tokens"}}) == Pooling::mean_sqrt_length);
+        EXPECT_ERROR(pooling({{"pooling_mode", "median"}}), "1_Pooling/config.json", "'median'", "not supported");
         EXPECT_ERROR(pooling({{"pooling_mode", {"mean", "cls"}}}), "mean, cls");
         EXPECT_ERROR(pooling({{"pooling_mode", 3}}), "pooling_mode", "wrong type");
         folder.write_pooling({{"pooling_mode", "mean"}, {"include_prompt", false}});

@@ -174,7 +174,8 @@ class TestCompany : public QObject {
         at::manual_seed(12);
         DenseModule head;
         head.in_features = 24, head.out_features = 17, head.tanh = true, head.bias = true;
-        for (const Pooling pooling : {Pooling::mean, Pooling::cls, Pooling::last_token}) {
+        for (const Pooling pooling :
+             {Pooling::mean, Pooling::cls, Pooling::last_token, Pooling::max, Pooling::mean_sqrt_length, Pooling::weighted_mean}) {
             Subject subject("bert", {head});
             subject.model.folder.pooling = pooling;
             bits_are_the_same(subject, 60, "a head");

@@ -151,10 +151,34 @@ class TestIncludePrompt : public QObject {
             force_ops(std::nullopt);
         }
     }
+    /// Two texts of three rows, of the second the last two count; by hand, in each form and in double.
+    void other_means_and_the_greatest_are_of_the_rows_behind_the_instruction() {
+        const auto layout =
+            std::make_shared<PackedLayout>(std::vector<std::int64_t>{3, 3}, std::vector<std::uint64_t>{0, 1}, std::vector<Path>{{}, {}});
+        for (const OpsForm form : {OpsForm::kernels, OpsForm::device, OpsForm::plain}) {
+            force_ops(form);
+            const at::Tensor x = at::tensor({1.0f, 9.0f, 3.0f, 5.0f, 2.0f, 4.0f, 7.0f, 8.0f, 6.0f, 1.0f, 2.0f, 3.0f}).view({6, 2});
+            x.set_requires_grad(true);
+            const auto rows = [&](Pooling pooling, std::int64_t skip) { return pool(x, layout, pooling, {0, skip}); };
+            const auto is = [](const at::Tensor& got, const std::vector<float>& wanted) {
+                return at::allclose(got.view({-1}), at::tensor(wanted), 1e-6);
+            };
+            QVERIFY(is(rows(Pooling::max, 1), {3, 9, 6, 3}));
+            QVERIFY(is(rows(Pooling::max, 3), {3, 9, 0, 0}));
+            const float third = 1 / std::sqrt(3.0f), half = 1 / std::sqrt(2.0f);
+            QVERIFY(is(rows(Pooling::mean_sqrt_length, 1), {6 * third, 18 * third, 8 * half, 4 * half}));
+            QVERIFY(is(rows(Pooling::mean_sqrt_length, 3), {6 * third, 18 * third, 0, 0}));
+            QVERIFY(is(rows(Pooling::weighted_mean, 1), {13 / 6.0f, 31 / 6.0f, 18 / 5.0f, 11 / 5.0f}));  // places 2 and 3
+            QVERIFY(is(rows(Pooling::weighted_mean, 3), {13 / 6.0f, 31 / 6.0f, 0, 0}));
+            rows(Pooling::weighted_mean, 1).sum().backward();
+            QVERIFY(is(x.grad().select(1, 0), {1 / 6.0f, 2 / 6.0f, 3 / 6.0f, 0, 2 / 5.0f, 3 / 5.0f}));
+            force_ops(std::nullopt);
+        }
+    }
     void each_way_of_pooling_equals_sentence_transformers_data() {
         QTest::addColumn<QString>("mode");
         QTest::addColumn<int>("max_length");
-        for (const char* mode : {"mean", "cls", "lasttoken"}) {
+        for (const char* mode : {"mean", "cls", "lasttoken", "mean_sqrt_len_tokens", "weightedmean", "max"}) {
             QTest::newRow(mode) << mode << 0;
             QTest::addRow("%s, an instruction that fills a text", mode) << mode << 5;
         }
