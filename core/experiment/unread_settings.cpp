@@ -181,9 +181,13 @@ class Settings {
         const auto every = json_at<std::int64_t>(training, "evaluate_every_steps", "training");
         const bool validated = entry && entry->extension.training.validated,
                    has_sets = !run.settings.at("evaluation").at("datasets").empty();
-        if (every > 0 && !validated)
-            note(where + ".evaluate_every_steps", has_sets,
-                 fmt::format("is {}, and evaluation.datasets names nothing: nothing is scored during training", every));
+        const auto steps = json_or<std::int64_t>(training, "steps", 0, "training");
+        const bool scored = validated || has_sets, late = steps > 0 && every > steps && run.settings.at("sample_limit") == 0;
+        if (every > 0)
+            note(where + ".evaluate_every_steps", scored && !late,
+                 !scored ? fmt::format("is {}, and evaluation.datasets names nothing: nothing is scored during training", every)
+                         : fmt::format("is {} of {} steps: nothing is scored during training{}", every, steps,
+                                       training.at("early_stopping").is_object() ? ", and early_stopping has no effect" : ""));
         if (!named.empty())
             note(where + ".evaluate_datasets", every > 0 && !validated,
                  every == 0 ? "is set, and nothing reads it: evaluate_every_steps is 0"
@@ -194,12 +198,8 @@ class Settings {
     void training(const Json& recipe, const std::string& where, const std::string& objective) {
         const Json all = training_of(recipe);
         const auto number = [&](const char* key) { return json_or<std::int64_t>(all, key, 0, "training"); };
-        const std::int64_t steps = number("steps"), every = number("evaluate_every_steps"), warmup = number("warmup_steps"),
+        const std::int64_t steps = number("steps"), warmup = number("warmup_steps"),
                            chunk = gradient_cache_chunk_of(recipe.at("objective")), batch = number("batch_size");
-        if (steps > 0 && every > 0)
-            note(where + ".evaluate_every_steps", every <= steps,
-                 fmt::format("is {} of {} steps: nothing is scored during training{}", every, steps,
-                             all.at("early_stopping").is_object() ? ", and early_stopping has no effect" : ""));
         if (number("epochs") != training_schema().find("epochs")->default_value)
             note(where + ".epochs", steps == 0, fmt::format("is {}, and nothing reads it: steps is {}", number("epochs"), steps));
         if (const Json ratio = all.at("warmup_ratio"); ratio != training_schema().find("warmup_ratio")->default_value)
