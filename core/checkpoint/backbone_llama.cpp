@@ -7,7 +7,8 @@
 namespace faceter {
 namespace {
 
-EncoderConfig read_mistral(const Json& config, std::string_view name, const Weights&) {
+EncoderConfig read_mistral(const Json& given, std::string_view name, const Weights&) {
+    const Json config = with_usual_window(given);
     EncoderConfig c = read_llama_block(config, name, {0, 8});
     c.qkv_bias = c.attention_output_bias = false;
     read_direction(c, config, name);

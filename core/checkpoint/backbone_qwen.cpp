@@ -11,7 +11,7 @@ namespace {
 
 /// Qwen's windows: off unless use_sliding_window is set, then in the blocks from max_window_layers on or those that layer_types names.
 void read_qwen_window(EncoderConfig& c, const Json& config, std::string_view name) {
-    Json own = config;
+    Json own = with_usual_window(config);
     if (!json_or<bool>(config, "use_sliding_window", false, name)) own.erase("sliding_window");
     read_direction(c, own, name);
     if (const auto named = local_member(c, config, name)) {

@@ -43,6 +43,12 @@ EncoderConfig read_llama_block(const Json& config, std::string_view name, const 
 
 bool has_window(const Json& config) { return config.contains("sliding_window") && !config.at("sliding_window").is_null(); }
 
+Json with_usual_window(const Json& config) {
+    Json own = config;
+    own.emplace("sliding_window", 4096);
+    return own;
+}
+
 void read_direction(EncoderConfig& c, const Json& config, std::string_view name) {
     const bool causal = json_or<bool>(config, "is_causal", true, name);
     if (causal) c.reach.after = c.local_reach.after = 0;

@@ -19,4 +19,7 @@ void read_direction(EncoderConfig& c, const Json& config, std::string_view name)
 
 bool has_window(const Json& config);
 
+/// transformers' Mistral and Qwen have a window of 4096 where the configuration does not name one; null is none.
+Json with_usual_window(const Json& config);
+
 }  // namespace faceter

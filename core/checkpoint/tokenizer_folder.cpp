@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <string_view>
 
 #include "common/file.h"
@@ -47,8 +48,10 @@ TokenizerClass class_of(const fs::path& folder) {
     if (type == "modernbert" || type == "mistral") return {};
     std::string named = said("tokenizer_config.json", "tokenizer_class");
     if (named.empty()) named = said("config.json", "tokenizer_class");
-    if (named.empty())
-        named = type == "qwen3" ? "Qwen2Tokenizer" : type == "roberta" ? "RobertaTokenizer" : type == "gemma3_text" ? "GemmaTokenizer" : "";
+    static const std::map<std::string, std::string> usual = {
+        {"qwen3", "Qwen2Tokenizer"}, {"roberta", "RobertaTokenizer"}, {"gemma3_text", "GemmaTokenizer"}, {"bert", "BertTokenizer"},
+        {"mpnet", "MPNetTokenizer"}, {"distilbert", "BertTokenizer"}, {"nomic_bert", "BertTokenizer"}};
+    if (const auto found = usual.find(type); named.empty() && found != usual.end()) named = found->second;
     return {named.ends_with("Fast") ? named.substr(0, named.size() - 4) : named, true};
 }
 
@@ -116,13 +119,16 @@ std::optional<std::string> remark_on_steps(const fs::path& encoder_folder) {
     const std::string name = path.string();
     const bool qwen2 = kind.name == "Qwen2Tokenizer";
     const bool gemma = kind.name == "GemmaTokenizer";
-    if (!qwen2 && !gemma && kind.name != "RobertaTokenizer" && kind.name != "GPT2Tokenizer") return std::nullopt;
-    bool same = true;
-    with_json_document(read_file(path, max_tokenizer_bytes), name, [&](const JsonElement root) {
+    const bool bert = kind.name == "BertTokenizer" || kind.name == "DistilBertTokenizer" || kind.name == "MPNetTokenizer";
+    if (!qwen2 && !gemma && !bert && kind.name != "RobertaTokenizer" && kind.name != "GPT2Tokenizer") return std::nullopt;
+    const std::string text = read_file(path, max_tokenizer_bytes);
+    bool same = !bert || tokenizer_json_kind(text, name) != "WordPiece of steps";
+    const auto compare = [&](const JsonElement root) {
         JsonElement model;
         const bool pairs = find_member(root, "model", model) && has(model, "type", "BPE", name);
         same = !pairs || (qwen2 ? has_steps_of_qwen2(root, name) : gemma ? has_steps_of_gemma(root, name) : has_steps_of_gpt2(root, name));
-    });
+    };
+    if (!bert) with_json_document(text, name, compare);
     if (same) return std::nullopt;
     return fmt::format(
         "{}: its normalizer or pre_tokenizer is not that of {}, the class that transformers 5 and sentence-transformers take for this "

@@ -11,7 +11,7 @@ std::filesystem::path tokenizer_home(const std::filesystem::path& encoder_folder
 /// A sentence for whoever uses a folder whose tokenizer lies in the folder above.
 std::optional<std::string> remark_on_home(const std::filesystem::path& encoder_folder);
 /// A sentence where tokenizer.json splits texts otherwise than the class that transformers 5 takes for the folder: that class brings steps
-/// of its own (Qwen2's, GPT-2's, RoBERTa's), and those of the file, which are followed here, are not looked at there. Ids then differ.
+/// of its own (Qwen2's, GPT-2's, BERT's), and those of the file, which are followed here, are not looked at there. Ids then differ.
 std::optional<std::string> remark_on_steps(const std::filesystem::path& encoder_folder);
 
 /// Where a model keeps its tokenizer, and how it prepares a text for it: what load_tokenizer() takes.

@@ -89,12 +89,27 @@ class TestEncoderConfig : public QObject {
         for (const char* type : {"qwen2", "qwen3"}) {
             EXPECT_ERROR(read(decoder(type), {{"layer_types", used["layer_types"]}, {"sliding_window", 5}}), "config.json",
                          "layer_types names sliding_attention, and there is no window for it");
-            EXPECT_ERROR(read(decoder(type), {{"layer_types", used["layer_types"]}, {"use_sliding_window", true}}), "no window for it");
+            EXPECT_ERROR(
+                read(decoder(type), {{"layer_types", used["layer_types"]}, {"use_sliding_window", true}, {"sliding_window", nullptr}}),
+                "no window for it");
         }
         used["layer_types"] = {"sliding_attention"};
         EXPECT_ERROR(read(decoder("qwen3"), used), "config.json", "layer_types names 1 blocks, num_hidden_layers 4");
         used["layer_types"] = {"full_attention", "full_attention", "full_attention", "linear_attention"};
         EXPECT_ERROR(read(decoder("qwen3"), used), "linear_attention", "sliding_attention");
+    }
+
+    /// transformers 5.23, models/mistral/configuration_mistral.py and models/qwen3/configuration_qwen3.py.
+    void a_window_that_the_configuration_does_not_name_is_that_of_transformers() {
+        QVERIFY(sees(read(decoder("mistral")).reach_of(3), 4095, 0));
+        QVERIFY(sees(read(decoder("mistral"), {{"is_causal", false}}).reach_of(0), 4096, 4096));
+        for (const char* type : {"qwen2", "qwen3"}) {
+            const Json used = {{"use_sliding_window", true}, {"max_window_layers", 2}};
+            QVERIFY(!read(decoder(type)).is_local(3));
+            QVERIFY(!read(decoder(type), used).is_local(1) && sees(read(decoder(type), used).reach_of(2), 4095, 0));
+            const Json none = {{"use_sliding_window", true}, {"max_window_layers", 2}, {"sliding_window", nullptr}};
+            QVERIFY(!read(decoder(type), none).is_local(2));
+        }
     }
 
     void gemma_halves_its_window_in_both_directions_and_has_two_rotary_bases() {

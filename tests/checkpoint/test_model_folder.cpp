@@ -202,6 +202,24 @@ class TestModelFolder : public QObject {
         tokenizer["pre_tokenizer"] = {{"type", "Sequence"}, {"pretokenizers", {split, tokenizer["pre_tokenizer"]}}};
         QVERIFY(!said("qwen2", "") && !said("qwen3", "Qwen2Tokenizer") && said("bert", "GPT2Tokenizer"));
     }
+    void steps_beside_those_of_bert_are_said() {
+        FolderOnDisk folder;
+        const Json own = {{"type", "BertPreTokenizer"}}, digits = {{"type", "Digits"}, {"individual_digits", true}};
+        Json tokenizer = {{"normalizer", {{"type", "BertNormalizer"}}}, {"pre_tokenizer", own}, {"model", {{"type", "WordPiece"}}}};
+        const auto said = [&](const char* type, const char* named) {
+            folder.write("config.json", {{"model_type", type}});
+            folder.write("tokenizer_config.json", *named ? Json{{"tokenizer_class", named}} : Json::object());
+            folder.write("tokenizer.json", tokenizer);
+            return remark_on_steps(folder.path()).has_value();
+        };
+        QVERIFY(!said("bert", "") && !said("distilbert", "DistilBertTokenizerFast") && !said("mpnet", ""));
+        tokenizer["pre_tokenizer"] = Json{{"type", "Sequence"}, {"pretokenizers", Json::array({digits, own})}};
+        QVERIFY(said("bert", "") && said("nomic_bert", "BertTokenizerFast") && said("distilbert", "") && said("mpnet", "MPNetTokenizer"));
+        QVERIFY(!said("bert", "PreTrainedTokenizerFast") && !said("llama", "") && !said("modernbert", "BertTokenizer"));
+        tokenizer["pre_tokenizer"] = own;
+        tokenizer["normalizer"] = Json{{"type", "NFC"}};
+        QVERIFY(said("bert", "BertTokenizer") && said("mpnet", ""));
+    }
     void exports_that_are_no_model_by_themselves_say_what_to_name() {
         FolderOnDisk tasks, adapters, graphs;
         for (const FolderOnDisk* folder : {&tasks, &adapters}) fs::remove(folder->path() / "config.json");
