@@ -89,8 +89,8 @@ std::vector<RunRow> chosen_rows(Store& store, const Project& project, const std:
     const TellRun tell = [&](const Project&, const std::string& name, const RunDirectory& run) {
         tell_of_other_runs(name, run.info(), all);
     };
-    for (const RunDirectory& run :
-         find_runs(project, names, tell))  // one that counted twice would make differences look surer than they are
+    // Each once: one that counted twice would make differences look surer than they are.
+    for (const RunDirectory& run : find_runs(project, names, tell))
         for (const RunRow& row : all)
             if (row.info.id == run.info().id) rows.push_back(row);
     return rows;

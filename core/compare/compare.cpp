@@ -238,6 +238,10 @@ void add_footnotes(const Comparison& comparison, const std::vector<GroupTest>& t
             fmt::format("Stars at the mean over data sets: paired t-test over the {} data sets against {} (two-sided, Holm-adjusted over "
                         "the rows; * p < 0.05, ** p < 0.01, *** p < 0.001).",
                         common, comparison.groups[*comparison.baseline].name));
+    if (tests.empty() && comparison.baseline && comparison.groups.size() > 1)
+        table.footnotes.push_back(
+            fmt::format("No test against {}: a paired t-test over data sets needs two that every row has, here are {}.",
+                        comparison.groups[*comparison.baseline].name, common));
     for (const GroupTest& test : tests) {
         const std::string names =
             fmt::format("{} against {}", comparison.groups[test.group].name, comparison.groups[*comparison.baseline].name);

@@ -213,7 +213,7 @@ class ViewMaker {
         view_.test_sentence = fmt::format(
             "{} (two-sided; {} over {}): * p < 0.05, ** p < 0.01, *** p < 0.001", info.title, correction_name(choice_.correction),
             on_sets ? "the data sets of a column, and over the groups for the mean" : "the groups, for the mean over data sets");
-        std::map<std::pair<std::string, std::string>, std::vector<std::string>> untested;  // groups by row and reason
+        std::map<std::pair<std::string, std::string>, std::vector<std::string>> without_test;  // groups by row and reason
         bool any_p = false;
         for (const ComparedRow& row : view_.rows)
             for (std::size_t i = 0; i < row.values.size(); ++i) {
@@ -221,11 +221,11 @@ class ViewMaker {
                 if (row.kind == ComparedRow::Kind::data_set) any_p |= outcome.has_p();
                 if (i == comparison_.baseline || outcome.has_p() || !comparison_.baseline) continue;
                 if (row.kind == ComparedRow::Kind::data_set && on_sets)
-                    untested[{row.name, outcome.reason}].push_back(comparison_.groups[i].name);
+                    without_test[{row.name, outcome.reason}].push_back(comparison_.groups[i].name);
                 if (row.kind == ComparedRow::Kind::mean_over_sets)
-                    untested[{"mean over data sets", outcome.reason}].push_back(comparison_.groups[i].name);
+                    without_test[{"mean over data sets", outcome.reason}].push_back(comparison_.groups[i].name);
             }
-        for (const auto& [place, names] : untested)  // of what no group has a test of none is named
+        for (const auto& [place, names] : without_test)  // of what no group has a test of none is named
             view_.reasons.push_back(fmt::format("{}{}: {}", place.first,
                                                 names.size() + 1 < groups() ? fmt::format(" of {}", join(names, ", ")) : "", place.second));
         const std::string near = fmt::format("a difference of at most {:.2f} points", choice_.tolerance);

@@ -155,6 +155,7 @@ Table comparison_by_set_table(const Comparison& comparison, const ComparisonView
     Table table;
     table.name = "comparison";
     table.caption = "Scores in percent, higher is better";
+    table.best_of_row = true;
     add_group_columns(comparison, view, table);
     const ComparedRow* above = nullptr;
     for (const ComparedRow& row : view.rows) {

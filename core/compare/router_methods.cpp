@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <string_view>
+#include <utility>
 
 namespace faceter {
 namespace {
@@ -41,7 +43,8 @@ std::vector<std::string> router_methods(const Json& settings) {
     methods.emplace_back("no gate");
     for (const std::string& gate : single) methods.push_back("single gate: " + gate);
     if (json_or<bool>(variant, "multi_task", true, "variant") && tasks > single.size() + 1) methods.emplace_back("Multi-Task");
-    methods.insert(methods.end(), {"Best Individual (oracle by data set)", "Oracle (by query)"});
+    methods.emplace_back("Best Individual (oracle by data set)");
+    methods.emplace_back("Oracle (by query)");
     return methods;
 }
 

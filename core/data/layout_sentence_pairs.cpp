@@ -2,8 +2,8 @@
 
 #include "data/folder_layout.h"
 
-// MTEB pair classification {sentence1, sentence2, label 0 or 1} and STS {sentence1, sentence2, score}. Older copies of MTEB's pair
-// classification hold all pairs in one record: {sent1: [...], sent2: [...], labels: [...]}.
+// MTEB pair classification {sentence1, sentence2, label 0 or 1} ("labels" means the same) and STS {sentence1, sentence2, score}. Older
+// copies of MTEB's pair classification hold all pairs in one record: {sent1: [...], sent2: [...], labels: [...]}.
 
 namespace faceter {
 namespace {
@@ -31,7 +31,10 @@ double checked_label(double label) {
     return label;
 }
 
-double label_of(const Record& record) { return checked_label(record.number("label")); }
+double label_of(const Record& record) {
+    const Record::Member* label = record.find({"label", "labels"});
+    return checked_label(record.number(label ? label->key : "label"));
+}
 
 std::string_view list_name(const Record& record, std::initializer_list<std::string_view> names) {
     const Record::Member* member = record.find(names);
@@ -116,7 +119,7 @@ TrainingSet scored_training(FolderContext& context, const std::string& name, con
 }
 
 bool labelled(const Record& record) {
-    return (record.find({"sentence1"}) && record.find({"sentence2"}) && record.find({"label"})) || is_listed(record);
+    return (record.find({"sentence1"}) && record.find({"sentence2"}) && record.find({"label", "labels"})) || is_listed(record);
 }
 bool scored(const Record& record) { return record.find({"sentence1"}) && record.find({"sentence2"}) && record.find({"score"}); }
 

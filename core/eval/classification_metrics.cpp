@@ -95,12 +95,12 @@ double average_precision(std::span<const double> scores, std::span<const std::in
     if (scores.empty() || any_nan(scores)) return nan;
     const double total = count_positive(positive);
     if (total == 0) return 0;
-    double area = 0, hits_before = 0;
+    double area = 0, hits_before = 0;  // area: times total, so that positives before all others have exactly 1
     for (const Cut& cut : cuts(scores, positive)) {
-        area += (cut.hits - hits_before) / total * (cut.hits / cut.taken);
+        area += (cut.hits - hits_before) * (cut.hits / cut.taken);
         hits_before = cut.hits;
     }
-    return area;
+    return area / total;
 }
 
 BestThreshold best_accuracy(std::span<const double> scores, std::span<const std::int32_t> positive) {

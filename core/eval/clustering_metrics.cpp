@@ -1,5 +1,6 @@
 #include "eval/clustering_metrics.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <utility>
@@ -34,8 +35,9 @@ ClusterAgreement cluster_agreement(std::span<const std::int32_t> truth, std::spa
     double information = 0;  // I(class, cluster)
     for (const auto& [cell, count] : cells) information += count / n * std::log(count * n / (classes[cell.first] * clusters[cell.second]));
     ClusterAgreement result{1, 1, 0};
-    if (classes.size() > 1) result.homogeneity = information / entropy(classes, n);
-    if (clusters.size() > 1) result.completeness = information / entropy(clusters, n);
+    // Sums of logarithms end a rounding beyond these bounds.
+    if (classes.size() > 1) result.homogeneity = std::clamp(information / entropy(classes, n), 0.0, 1.0);
+    if (clusters.size() > 1) result.completeness = std::clamp(information / entropy(clusters, n), 0.0, 1.0);
     const double sum = result.homogeneity + result.completeness;
     result.v_measure = sum > 0 ? 2 * result.homogeneity * result.completeness / sum : 0;
     return result;

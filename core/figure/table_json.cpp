@@ -92,6 +92,7 @@ Json Table::to_json() const {
         if (row.rule_above) entry["rule_above"] = true;
         json["rows"].push_back(std::move(entry));
     }
+    if (best_of_row) json["best_of_row"] = true;
     json["footnotes"] = footnotes;
     return json;
 }
@@ -107,6 +108,7 @@ Table Table::from_json(const Json& json, std::string_view name) {
         row.rule_above = json_or<bool>(entry, "rule_above", false, name);
         table.rows.push_back(std::move(row));
     }
+    table.best_of_row = json_or<bool>(json, "best_of_row", false, name);
     table.footnotes = json_or<std::vector<std::string>>(json, "footnotes", {}, name);
     table.validate();
     return table;

@@ -239,7 +239,7 @@ class Writer {
             write_block(block);
         }
         if (!options_.styled && table_.has_best())
-            write_note(std::string(best_mark) + (page_.turned ? " best of the row" : " best of the column"));
+            write_note(std::string(best_mark) + (page_.turned != table_.best_of_row ? " best of the row" : " best of the column"));
         for (const std::string& note : table_notes(table_)) write_note(note);
         return std::move(out_);
     }

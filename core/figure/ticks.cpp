@@ -46,7 +46,7 @@ std::vector<Tick> whole_ticks(double low, double high, int count) {
         return linear_ticks(low, high, static_cast<int>(std::min<double>(count, size + 1e-9)));
     const double next = std::ceil(low) + 0.0;  // no "-0"
     if (!(next <= high)) return {};
-    return {{next, fmt::format("{:.0f}", next)}};
+    return {Tick{next, fmt::format("{:.0f}", next)}};
 }
 
 std::vector<Tick> log_ticks(double low, double high, int count) {

@@ -120,6 +120,11 @@ class TestCompareView : public QObject {
         QCOMPARE(view.reasons.size(), std::size_t{2});
         QVERIFY(view.reasons[0].find("mean over data sets: set1") == 0);
     }
+    void the_best_of_a_data_set_is_marked_as_that_of_its_row() {
+        const Comparison comparison = compared_groups();
+        const std::string text = export_table(comparison_by_set_table(comparison, view_comparison(comparison, {})), TableFormat::text);
+        QVERIFY2(text.find("best of the row") != std::string::npos && text.find("best of the column") == std::string::npos, text.c_str());
+    }
     void a_missing_test_names_the_group_where_others_have_it() {
         Comparison comparison = compared_groups();
         comparison.groups.push_back(comparison.groups[1]);

@@ -76,6 +76,14 @@ class TestSignificance : public QObject {
         QVERIFY(near(outcome.difference, 1.9));
         QCOMPARE(outcome.n, std::size_t{10});
     }
+    /// Five examples that are all better: each resample is, too, and the p was 1e-4.
+    void the_bootstrap_of_few_examples_is_no_surer_than_their_signs() {
+        ExampleScores few = example_scores();
+        for (std::size_t g = 0; g < 2; ++g) few.groups[g]["set0"].values.assign(5, 50 + 2.0 * static_cast<double>(g));
+        const TestOutcome outcome = test_on_set(CompareTest::bootstrap, compared_groups(), few, 1, "set0");
+        QCOMPARE(outcome.p, 0.0625);
+        QCOMPARE(outcome.difference, 2.0);
+    }
     void the_bootstrap_over_examples_sees_the_mean_and_its_interval() {
         const TestOutcome set = test_on_set(CompareTest::bootstrap, compared_groups(), example_scores(), 1, "set2");
         QVERIFY(near(set.difference, 1.9));

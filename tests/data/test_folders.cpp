@@ -169,6 +169,7 @@ class TestFolders : public QObject {
         QCOMPARE(load_evaluation_folder(folder_.path() / "kinds/g").task_type, std::string("multilabel_classification"));
         QCOMPARE(kind("h", R"({"sentence1": "a", "sentence2": "b"})"), std::string("bitext_mining"));
         QCOMPARE(kind("i", R"({"sent1": ["a", "b"], "sent2": ["c", "d"], "labels": [0, 1]})"), std::string("pair_classification"));
+        QCOMPARE(kind("j", R"({"sentence1": "a", "sentence2": "b", "labels": 1})"), std::string("pair_classification"));  // mteb 2
         put(folder_.path() / "kinds/none/readme", "x");
         EXPECT_ERROR(load_evaluation_folder(folder_.path() / "kinds/none"), "none of the known layouts", "corpus.jsonl", "human_summaries");
         EXPECT_ERROR(load_evaluation_folder(folder_.path() / "nowhere"), "nowhere", "no such folder");

@@ -29,6 +29,11 @@ class TestMetricsLabels : public QObject {
         const Labels truth{0, 0, 1, 1, 2, 2}, predicted{5, 5, -3, -3, 9, 9};
         EXPECT_CLOSE(cluster_agreement(truth, predicted).v_measure, 1.0, "perfect");
         EXPECT_ERROR(cluster_agreement(truth, Labels{1}), "6 and 1");
+        for (std::size_t n = 4; n < 60; ++n) {
+            Labels same;
+            for (std::size_t i = 0; i < n; ++i) same.push_back(static_cast<std::int32_t>(i % 3));
+            QVERIFY(cluster_agreement(same, same).v_measure <= 1);  // of 17 it was 1.0000000000000002
+        }
     }
     /// sklearn: f1_score([0, 1, 2, 2], [0, 2, 2, 3], average="macro") = (1 + 0 + 0.5 + 0) / 4.
     void macro_f1_counts_labels_that_occur_on_either_side() {
@@ -57,6 +62,11 @@ class TestMetricsLabels : public QObject {
     void measures_without_a_meaning_say_so() {
         QVERIFY(std::isnan(average_precision(std::vector{std::nan("")}, Labels{1})));
         QCOMPARE(average_precision(std::vector{0.5}, Labels{0}), 0.0);
+        for (std::size_t n = 1; n < 200; ++n) {  // no 100.00000000000004 %
+            std::vector<double> scores;
+            for (std::size_t i = 0; i < n; ++i) scores.push_back(1.0 / static_cast<double>(i + 1));
+            QVERIFY(average_precision(scores, Labels(n, 1)) == 1);
+        }
         QCOMPARE(best_f1(std::vector{0.5}, Labels{0}).value, 0.0);
         QVERIFY(std::isnan(best_accuracy({}, {}).value));
     }
