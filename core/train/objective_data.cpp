@@ -23,7 +23,8 @@ void require_negatives(const TrainingSet& set, std::string_view objective) {
     if (lacking == 0) return;
     throw data_error(
         "objective {} compares each positive with hard negatives, and {} of the {} examples of data set '{}' have none; give them "
-        "'negatives', have them mined (faceter data mine, or mine in stages), or use infonce",
+        "'negatives', have them mined (faceter data mine, or mine in stages; with a larger depth or margin where that found none), leave "
+        "these examples out, or use infonce",
         objective, lacking, set.examples.size(), set.name);
 }
 
