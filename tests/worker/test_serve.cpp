@@ -137,6 +137,8 @@ class TestServe : public QObject {
         const Json json = Json::parse(answer.body);
         QCOMPARE(json.at("object").get<std::string>(), std::string("list"));
         QCOMPARE(json.at("model").get<std::string>(), std::string("bert"));
+        const Json unnamed = Json::parse(server_->embeddings({{"input", "a cat"}}).body);
+        QCOMPARE(unnamed.at("model").get<std::string>(), std::string("bert"));
         QCOMPARE(json.at("data").at(1).at("index").get<int>(), 1);
         QCOMPARE(json.at("usage").at("prompt_tokens").get<int>(), 8);
     }

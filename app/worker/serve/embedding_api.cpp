@@ -200,7 +200,7 @@ EmbeddingApi::Asked EmbeddingApi::work_of(EmbeddingRequest&& request) const {
 
 EmbeddingApi::Asked EmbeddingApi::read_openai(const std::string& body) const {
     EmbeddingRequest request = read_openai_request(body, limits_);
-    const std::string model = request.model;
+    const std::string model = request.model.empty() ? models_.all().front().name : request.model;  // without one it is the only one
     const bool base64 = request.base64;
     Asked asked = work_of(std::move(request));
     asked.write = [=, dimensions = asked.dimensions, normalise = asked.work.where.model->folder.normalize](const EmbedResult& result) {
