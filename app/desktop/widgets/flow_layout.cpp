@@ -57,6 +57,8 @@ void FlowLayout::addStretched(QWidget* widget) {
 void FlowLayout::setGeometry(const QRect& rect) {
     QLayout::setGeometry(rect);
     place(rect, true);
+    // What a page needs at least is asked for without a width: were this not said, the last row would give way to what stands below.
+    if (QWidget* bar = parentWidget(); bar && bar->layout() == this) bar->setMinimumHeight(heightForWidth(rect.width()));
 }
 
 /// All in one row; heightForWidth says what a narrower place costs.

@@ -12,6 +12,7 @@
 #include "pages/page.h"
 #include "support/test.h"
 #include "theme/theme.h"
+#include "widgets/flow_layout.h"
 #include "widgets/labels.h"
 #include "window/main_window.h"
 #include "window/screenshot.h"
@@ -52,6 +53,15 @@ QStringList outside(const QWidget& window) {
         if (!isControl || !widget->isVisible() || isScrolled(widget)) continue;
         if (widget->mapTo(&window, QPoint(widget->width(), 0)).x() > window.width()) found << nameOf(widget, widget->objectName());
     }
+    return found;
+}
+
+/// Bars of controls whose last rows are cut.
+QStringList squeezed(const QWidget& page) {
+    QStringList found;
+    for (const QWidget* bar : page.findChildren<QWidget*>())
+        if (bar->isVisible() && dynamic_cast<const FlowLayout*>(bar->layout()) && bar->height() < bar->heightForWidth(bar->width()))
+            found << QStringLiteral("%1: %2 of %3").arg(bar->objectName()).arg(bar->height()).arg(bar->heightForWidth(bar->width()));
     return found;
 }
 
@@ -143,6 +153,8 @@ class TestScreens : public QObject {
         QVERIFY(room->mapTo(&window, QPoint(room->width(), room->height())).y() <= small.height());
         QVERIFY(room->width() + (navigator->isVisible() ? navigator : inspector)->width() <= small.width());
         QVERIFY(room->widget()->height() >= window.page(page)->minimumSizeHint().height());  // what is lower is scrolled
+        const QStringList cut = squeezed(*window.page(page));
+        QVERIFY2(cut.isEmpty(), qPrintable(cut.join(QLatin1Char('\n'))));
         window.resize(1280, 800);
         QTRY_VERIFY(navigator->isVisible());
         QTRY_COMPARE(room->widget()->height(), room->viewport()->height());
