@@ -56,11 +56,20 @@ struct EmbeddedSides {
     EmbeddingChunks queries, documents;
 };
 
+/// Data error before the teacher is opened, which takes a while.
+const TeacherOptions& with_input(const TeacherOptions& options) {
+    if (std::error_code ignored; !fs::exists(options.input, ignored)) throw data_error("{}: no such file", options.input);
+    return options;
+}
+
 /// What the commands share: the pairs, the teacher, and the folder of the work.
 class TeacherWork {
   public:
     TeacherWork(const TeacherOptions& options, const Json& settings)
-        : options_(options), opened_(open_model(options.model, false)), teacher_(*opened_.model, nullptr), work_(options.output + ".work") {
+        : options_(with_input(options)),
+          opened_(open_model(options.model, false)),
+          teacher_(*opened_.model, nullptr),
+          work_(options.output + ".work") {
         if (std::error_code ignored; fs::is_directory(options.output, ignored))
             throw usage_error("--output {}: is a folder; give the file to write", options.output);
         keep_input(options.input, options.output);
@@ -443,7 +452,7 @@ void add_teacher_options(CLI::App& command, TeacherOptions& options) {
         ->capture_default_str();
     command.add_flag("--restart", options.restart, "Throw away what a stopped command left");
     command.add_flag("--json", options.json, "Print the report as JSON");
-    command.add_option("INPUT", options.input, "Pairs: JSON lines, .tsv or .csv, also .gz and .zst")->required()->check(CLI::ExistingFile);
+    command.add_option("INPUT", options.input, "Pairs: JSON lines, .tsv or .csv, also .gz and .zst")->required();
 }
 
 void add_mine(CLI::App& data, int& exit_code) {
@@ -466,8 +475,7 @@ void add_mine(CLI::App& data, int& exit_code) {
     mine_command->add_option("--absolute-margin", mining->mining.absolute_margin, "And below the positive's by this")
         ->check(finite_range(0, 2))
         ->capture_default_str();
-    mine_command->add_option("--corpus", mining->corpus, "Further documents: a text a line (.txt) or JSON lines with \"text\"")
-        ->check(CLI::ExistingFile);
+    mine_command->add_option("--corpus", mining->corpus, "Further documents: a text a line (.txt) or JSON lines with \"text\"");
     mine_command->add_flag("--filter-given", mining->filter_given,
                            "Mine nothing; drop the input's own negatives that lie above the margin");
     mine_command->callback([=, &exit_code] { exit_code = mine(*mining); });

@@ -108,10 +108,23 @@ std::string label_column(const Survey& survey, const ColumnRoles& roles) {
         survey.file.string(), printable(seen.substr(0, 1000)), printable(alone.substr(0, 500)));
 }
 
-bool holds_numbers(const Survey& survey, const std::string& column) {
+/// The first value that is no number; empty where all are.
+std::string first_word(const Survey& survey, const std::string& column) {
     const std::size_t place = survey.column(column);
-    return std::all_of(survey.rows.begin(), survey.rows.end(),
-                       [&](const auto& row) { return row[place].empty() || parse_double(row[place]); });
+    const auto found = std::find_if(survey.rows.begin(), survey.rows.end(),
+                                    [&](const auto& row) { return !row[place].empty() && !parse_double(row[place]); });
+    return found == survey.rows.end() ? "" : (*found)[place];
+}
+
+bool holds_numbers(const Survey& survey, const std::string& column) { return first_word(survey, column).empty(); }
+
+/// What to do with numbers as spreadsheets write them in much of the world; empty where there are none.
+std::string advice_on_commas(const Survey& survey, const std::string& column) {
+    const std::string word = first_word(survey, column);
+    std::string number = word;
+    std::replace(number.begin(), number.end(), ',', '.');
+    return number == word || !parse_double(number) ? ""
+                                                   : fmt::format(": {} is no number here; write it as {}", faceter::quoted(word), number);
 }
 
 bool holds_fractions(const Survey& survey, const std::string& column) {
@@ -181,6 +194,8 @@ void refuse_graded(const Survey& survey, const ColumnRoles& roles) {
     std::string scored;
     if (column_holds_scores(survey, column) && roles.negatives.empty())
         scored = fmt::format(". To train on the scores themselves: --columns '{}, score={}'", printable(pairs.words()), printable(column));
+    else if (const std::string advice = advice_on_commas(survey, column); !advice.empty())
+        scored = ". To train on the scores themselves" + advice;
     throw data_error(
         "{}: {} how well {} and {} go together, and pairs that are trained on all do. Keep the rows that do and drop the column, or "
         "name "
@@ -303,8 +318,8 @@ ColumnRoles parse_roles(const Survey& survey, std::string_view words) {
         throw usage_error("{}: score= is that of a pair: it stands beside query= and document=, without a label or negatives",
                           faceter::quoted(words));
     if (roles.has_scores() && !column_holds_scores(survey, roles.score))
-        throw usage_error("{}: column {} is to hold numbers, two different ones at least", faceter::quoted(words),
-                          faceter::quoted(roles.score));
+        throw usage_error("{}: column {} is to hold numbers, two different ones at least{}", faceter::quoted(words),
+                          faceter::quoted(roles.score), advice_on_commas(survey, roles.score));
     if (roles.has_pairs() && roles.has_labels() && roles.text != roles.document)
         throw usage_error("{}: with pairs and labels, the labelled text is the document: text={}", faceter::quoted(words), roles.document);
     return roles;

@@ -182,6 +182,9 @@ Header header_of(const fs::path& file, RecordForm form) {
     while (line && trim(*line).empty()) line = lines.next();
     if (!line) return {};
     const std::string place = lines.position().text();
+    if (const std::string_view whole = trim(*line); whole.size() <= 5 && lowercase_ascii(whole).starts_with("sep="))
+        throw data_error("{}: {} is for spreadsheets alone; take this line out: sed {}d FILE > NEW", place, faceter::quoted(whole),
+                         lines.line_number());
     if (form == RecordForm::tsv) return {first_name(first_row(file, form, '\t'), place)};
     const char separator = likely_separator(*line);
     std::string first = first_name(first_row(file, form, separator), place);

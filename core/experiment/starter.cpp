@@ -215,8 +215,10 @@ class TableStarter {
             throw data_error("{}: column {} has {} value{} that stand in {} rows or more; at least 2 are needed", survey_.file.string(),
                              faceter::quoted(roles_.label), left.size(), left.size() == 1 ? "" : "s", least);
         if (rows_.size() < before)
-            starter_.remarks.push_back(
-                fmt::format("{} rows have a label that stands in fewer than {} rows; they are left out.", before - rows_.size(), least));
+            starter_.remarks.push_back(before - rows_.size() == 1
+                                           ? fmt::format("1 row has a label that stands in fewer than {} rows; it is left out.", least)
+                                           : fmt::format("{} rows have a label that stands in fewer than {} rows; they are left out.",
+                                                         before - rows_.size(), least));
         num_labels_ = left.size();
     }
 

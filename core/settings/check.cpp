@@ -214,8 +214,10 @@ Json Checker::section(const Schema& schema, const YamlNode& node, std::string_vi
     Json result = Json::object();
     for (const Field& field : schema.fields) {
         const YamlNode* given = node.find(field.key);
-        if (!given && field.required)
-            problem(node, fmt::format("{} is missing; expected {}: {}", joined(where, field.key), expected(field), field.description));
+        const bool empty = given && given->kind == YamlNode::Kind::scalar && given->text.empty();
+        if (field.required && (!given || empty))
+            problem(given ? *given : node, fmt::format("{} is {}; expected {}: {}", joined(where, field.key), empty ? "empty" : "missing",
+                                                       expected(field), field.description));
         result[field.key] = given ? value(field, *given, joined(where, field.key)) : fallback(field);
     }
     return result;

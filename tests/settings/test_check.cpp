@@ -94,6 +94,7 @@ class TestCheck : public QObject {
     }
     void a_missing_required_setting_is_named() {
         QVERIFY(errors_of("steps: 3\n").find("mine.yaml:1:1: name is missing") != std::string::npos);
+        QVERIFY(errors_of("name: \"\"\n").find("mine.yaml:1:7: name is empty") != std::string::npos);
     }
     void all_problems_are_reported_at_once_up_to_twenty() {
         std::string text = "name: x\n";

@@ -209,6 +209,17 @@ class TestMining : public QObject {
         }
     }
 
+    void a_file_that_is_missing_is_wrong_data() {
+        NEED_SHARED();
+        const QString output = (folder_.path() / "missing.jsonl").c_str();
+        for (const char* command : {"mine", "filter", "score"}) {
+            QCOMPARE(run({command, "--model", teacher_.c_str(), "--output", output, "/nowhere/pairs.jsonl"}), 4);
+            QVERIFY2(error_.find("/nowhere/pairs.jsonl: no such file") != std::string::npos, error_.c_str());
+        }
+        QCOMPARE(run(mine("missing.jsonl", {"--corpus", "/nowhere/corpus.txt"})), 4);
+        QVERIFY2(error_.find("/nowhere/corpus.txt") != std::string::npos, error_.c_str());
+        QVERIFY(!fs::exists(folder_.path() / "missing.jsonl.work"));
+    }
     void a_folder_in_the_place_of_the_output_is_refused_before_anything_is_embedded() {
         NEED_SHARED();
         make_directories(folder_.path() / "there");
