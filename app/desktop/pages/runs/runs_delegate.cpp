@@ -96,7 +96,7 @@ class CellPainter {
         textAndExtra();
     }
 
-    /// The main number ends where a spread would begin, so that points stand under points.
+    /// The main number ends where a spread would begin, so that points stand under points: that of the best, which is semibold, too.
     void number() {
         const RunsModel& model = modelOf(m_index);
         const auto column = static_cast<std::size_t>(m_index.column());
@@ -105,8 +105,12 @@ class CellPainter {
         const QFontMetrics metrics(m_font);
         if (column < model.layout().spreads.size() && model.layout().spreads[column]) {
             text.chop(spread.size());
-            const int reserved = spreadWidth(metrics, spread);
+            QFont plain = m_font;
+            plain.setWeight(QFont::Normal);
+            const int reserved = spreadWidth(QFontMetrics(plain), spread);
+            m_painter.setFont(plain);
             draw(m_rect.adjusted(m_rect.width() - reserved, 0, 0, 0), spread, m_colours.secondary, Qt::AlignLeft);
+            m_painter.setFont(m_font);
             m_rect.setRight(m_rect.right() - reserved);
         }
         draw(m_rect, text, m_colour, Qt::AlignRight);
@@ -239,7 +243,7 @@ int RunsDelegate::wantedWidth(const QModelIndex& index, const QFontMetrics& usua
     const auto& spreads = modelOf(index).layout().spreads;
     const QString spread = index.data(RunsModel::spreadRole).toString();
     if (const auto column = static_cast<std::size_t>(index.column()); column < spreads.size() && spreads[column])
-        wide += spreadWidth(metrics, spread) - metrics.horizontalAdvance(spread);
+        wide += spreadWidth(usual, spread) - metrics.horizontalAdvance(spread);
     if (columnOf(index).kind == Kind::state) wide += dot + gap;
     if (columnOf(index).kind == Kind::time && index.data(RunsModel::resumableRole).toBool())
         wide += metrics.horizontalAdvance(resumeText()) + gap;
