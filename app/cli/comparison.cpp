@@ -57,7 +57,8 @@ void tell_of_other_runs(const std::string& name, const RunInfo& found, const std
 }  // namespace
 
 void add_comparison_options(CLI::App& command, ComparisonOptions& options, const std::string& what) {
-    command.add_option("RUN", options.run_names, "runs to " + what + "; a variant stands for its newest run; default: all of the project");
+    command.add_option("RUN", options.run_names,
+                       "runs to " + what + "; a variant stands for its newest run, those of --smoke last; default: all of the project");
     add_project_option(command, options.project);
     command.add_option("--baseline", options.baseline, "the run that the others are tested against; default: the untrained start model")
         ->type_name("RUN");

@@ -82,7 +82,7 @@ void add_lineage_commands(Cli& cli) {
                                  "  faceter diff IC-1 MoTE-1 --project ~/quickstart\n  faceter diff IC-1 IC-2 --json\n"
                                  "Exit codes: 0 done, whether they differ or not, 2 no such run or project, 4 a run cannot be read.",
                                  [two] { return difference(*two); });
-    diff->add_option("BEFORE", two->before, "name of a run, the beginning of its id, or a variant (its newest run)")
+    diff->add_option("BEFORE", two->before, "name of a run, the beginning of its id, or a variant (its newest run, those of --smoke last)")
         ->required()
         ->type_name("RUN");
     diff->add_option("AFTER", two->after, "the run whose differences are told")->required()->type_name("RUN");

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "cli/cluster.h"
+#include "cli/named_runs.h"
 #include "common/error.h"
 #include "common/printable.h"
 #include "common/strings.h"
@@ -261,7 +262,9 @@ void add_list_commands(Cli& cli) {
     CLI::App* show = add_command(cli, cli.app, "show", "Show one run: state, scores, settings",
                                  "  faceter show MoTE-1 --project ~/quickstart\n  faceter show quickstart-ic-s1 --settings",
                                  [options] { return show_run(*options); });
-    show->add_option("RUN", options->run, "name of a run (MoTE-1), the beginning of its id, or a variant (its newest run)")->required();
+    show->add_option("RUN", options->run,
+                     "name of a run (MoTE-1), the beginning of its id, or a variant (its newest run, those of --smoke last)")
+        ->required();
     add_project_option(*show, options->project);
     CLI::Option* settings = show->add_flag("--settings", options->settings, "only its resolved settings, as YAML (or JSON)");
     CLI::Option* log = show->add_flag("--log", options->log, "only the worker's log of its last attempt");

@@ -61,7 +61,8 @@ void add_merge_command(Cli& cli) {
                     "  faceter merge MoTE --fold-experts --project p   one dense model of a run's experts\n"
                     "The new run is scored as its first parent was, and is compared, exported and embedded with as any\nrun.",
                     [options] { return merge(*options); });
-    command->add_option("RUN", options->runs, "name of a run, the beginning of one, or a variant (its newest run)")->required();
+    command->add_option("RUN", options->runs, "name of a run, the beginning of one, or a variant (its newest run, those of --smoke last)")
+        ->required();
     add_project_option(*command, options->project);
     command
         ->add_option(

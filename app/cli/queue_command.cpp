@@ -83,7 +83,7 @@ int pause(const QueueOptions& options, bool paused) {
 
 int move(const QueueOptions& options) {
     const Project project = open_project(options.project);
-    const RunDirectory run = project.find_run(options.run);
+    const RunDirectory run = find_run(project, options.run);
     const std::size_t place = move_in_queue(project, run.info().id, options.place - 1) + 1;
     if (!options.json) {
         say(stdout, "{} is number {} of those that wait\n", run.info().shown_name(), place);

@@ -342,7 +342,9 @@ int stop(const RunOptions& options) {
 }
 
 void add_names(CLI::App& command, RunOptions& options) {
-    command.add_option("RUN", options.run_names, "name of a run (MoTE-1), the beginning of its id, or a variant (its newest run)")
+    command
+        .add_option("RUN", options.run_names,
+                    "name of a run (MoTE-1), the beginning of its id, or a variant (its newest run, those of --smoke last)")
         ->required();
     add_project_option(command, options.project);
 }

@@ -152,14 +152,7 @@ TestOutcome from_examples(CompareTest test, const std::vector<std::vector<double
                           bool with_interval) {
     const bool draw = with_interval || test == CompareTest::bootstrap;
     const PairedBootstrapResult drawn = stratified_bootstrap(strata, {draw ? options.bootstrap : 0, 0.95, options.seed, options.stop});
-    // Resamples of a few differences that all have one sign have it too: as unlikely as that is of n signs by chance, and no more, is p.
-    const double least_p = std::exp2(1 - static_cast<double>(drawn.n));
-    TestOutcome outcome{std::isnan(drawn.p) ? drawn.p : std::max(drawn.p, std::min(1.0, least_p)),
-                        not_a_number,
-                        drawn.estimate,
-                        drawn.interval,
-                        drawn.n,
-                        {}};
+    TestOutcome outcome{drawn.p, not_a_number, drawn.estimate, drawn.interval, drawn.n, {}};
     if (test == CompareTest::randomisation && !options.stop.stop_requested()) {
         // Flipping signs within data sets: each difference weighs what it adds to the mean over data sets.
         std::vector<double> weighted;

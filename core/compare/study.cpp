@@ -220,7 +220,7 @@ void check_router_study(const StudyClaim& claim, const Study& study, const Confi
         if (std::find(one.methods.begin(), one.methods.end(), side) == one.methods.end())
             throw settings_error("{}: 'router_study' of '{}' scores no method '{}' (it scores {})", place_of(study, claim),
                                  *measured.begin(), side, join(one.methods, ", "));
-    check_results(claim.better, one, claim, study);
+    check_results(*measured.begin(), one, claim, study);
 }
 
 void check_claim(const StudyClaim& claim, const Study& study, const Configurations& configurations) {

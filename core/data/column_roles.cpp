@@ -121,6 +121,8 @@ bool holds_numbers(const Survey& survey, const std::string& column) { return fir
 /// What to do with numbers as spreadsheets write them in much of the world; empty where there are none.
 std::string advice_on_commas(const Survey& survey, const std::string& column) {
     const std::string word = first_word(survey, column);
+    const std::size_t comma = word.find(',');
+    if (comma + 4 == word.size() && !word.starts_with("0,") && !word.starts_with("-0,")) return "";  // 1,000 may be a thousand
     std::string number = word;
     std::replace(number.begin(), number.end(), ',', '.');
     return number == word || !parse_double(number) ? ""

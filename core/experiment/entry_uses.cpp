@@ -62,7 +62,7 @@ void check(const Json& owner, const char* key, const std::string& where, std::sp
     static const Json defaults = defaults_of(data_entry_schema());
     const Json entries = json_or<Json>(owner, key, Json::array(), where);
     for (std::size_t i = 0; i < entries.size(); ++i) {
-        const auto source = json_or<std::string>(entries[i], "source", defaults.at("source").get<std::string>(), where);
+        const auto source = json_at<std::string>(whole_entry(entries[i]), "source", where);
         const auto refuse = [&](std::span<const Unread> settings) {
             for (const auto& [setting, reason, of] : settings)
                 if (of(source) && json_or<Json>(entries[i], setting, defaults.at(setting), where) != defaults.at(setting))

@@ -250,11 +250,12 @@ void expand(std::string_view text, const fs::path& file, const Catalogue& catalo
     Expander(root, file, catalogue, options, take).expand();
 }
 
-void require_exists(const Json& entry, const std::string& where) {
+void require_exists(const Json& entry, const std::string& where, const fs::path& file) {
     if (!entry.is_object()) return;
     const auto source = json_at<std::string>(whole_entry(entry), "source", where);
     const fs::path path = json_or<std::string>(entry, "path", "", where);
-    if (path.empty() && !source.starts_with("debian")) throw settings_error("{}: source {} needs a path, and none is set", where, source);
+    if (path.empty() && !source.starts_with("debian"))
+        throw settings_error("{}: {}: source {} needs a path, and none is set", file.string(), where, source);
     if (path.empty()) return;
     if (!fs::exists(path))
         throw data_error("{}: {}: no such file or folder; the path is relative to the experiment file", path.string(), where);
@@ -316,12 +317,12 @@ void Experiment::check_files() const {
         for (const auto& [task, settings] : run.settings["tasks"].items())
             for (const char* part : {"train", "validation"})
                 for (std::size_t i = 0; i < settings[part].size(); ++i)
-                    require_exists(settings[part][i], fmt::format("tasks.{}.{}[{}]", task, part, i));
+                    require_exists(settings[part][i], fmt::format("tasks.{}.{}[{}]", task, part, i), file_);
         const Json& datasets = run.settings["evaluation"]["datasets"];
-        for (std::size_t i = 0; i < datasets.size(); ++i) require_exists(datasets[i], fmt::format("evaluation.datasets[{}]", i));
+        for (std::size_t i = 0; i < datasets.size(); ++i) require_exists(datasets[i], fmt::format("evaluation.datasets[{}]", i), file_);
         const Json& analyses = run.settings["analyses"];
         for (std::size_t i = 0; i < analyses.size(); ++i)
-            if (analyses[i].contains("texts")) require_exists(analyses[i]["texts"], fmt::format("analyses[{}].texts", i));
+            if (analyses[i].contains("texts")) require_exists(analyses[i]["texts"], fmt::format("analyses[{}].texts", i), file_);
     }
 }
 

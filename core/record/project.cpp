@@ -5,6 +5,7 @@
 #include "common/strings.h"
 #include "record/run_directory.h"
 #include "record/run_names.h"
+#include "record/state.h"
 #include "record/trash_folders.h"
 
 namespace faceter {
@@ -130,8 +131,10 @@ std::vector<RunInfo> Project::runs_called(std::string_view name) const {
         if (is_called(run.info(), name)) called.push_back(run.info());
     });
     std::reverse(called.begin(), called.end());  // of one moment the last by name stands first
-    std::stable_sort(called.begin(), called.end(),
-                     [](const RunInfo& a, const RunInfo& b) { return a.smoke != b.smoke ? b.smoke : a.created > b.created; });
+    std::stable_sort(called.begin(), called.end(), [](const RunInfo& a, const RunInfo& b) { return a.created > b.created; });
+    const bool smoke_goes_on =
+        called.size() > 1 && called.front().smoke && !is_over(read_state(RunDirectory(runs_folder() / called.front().id)).phase);
+    if (!smoke_goes_on) std::stable_partition(called.begin(), called.end(), [](const RunInfo& one) { return !one.smoke; });
     return called;
 }
 

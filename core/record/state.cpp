@@ -105,6 +105,7 @@ double known_worked_s(const fs::path& journal) {
     return worked;
 }
 
+/// Of its newest attempt.
 bool has_steps(const RunState& state) { return state.total_steps > 0 && !std::isnan(state.loss); }
 
 /// Of an attempt that made no step: it only scored what an earlier one had trained, began at its last step, or ended before its own. Steps
@@ -304,10 +305,10 @@ void RunFollower::begin(int attempt) {
         if (earlier >= attempt) break;
         active_ += known_worked_s(run_.attempt_journal(earlier));
     }
-    const RunState before = state_;
+    const double started = state_.started;
     state_ = RunState{};
-    state_.loss = before.loss;
-    state_.started = before.started;
+    state_.loss = std::numeric_limits<double>::quiet_NaN();
+    state_.started = started;
     attempt_ = attempt;
     offset_ = 0;
     next_seq_ = 1;
@@ -324,12 +325,13 @@ void RunFollower::update(const std::function<void(const JournalEvent&)>& seen) {
     state_.attempts = static_cast<int>(all.size());
     state_.attempt = attempt_;
     const fs::path file = run_.attempt_journal(attempt_);
-    if (!is_there(file)) return;
-    JournalReader journal(file, offset_, next_seq_);
-    while (const auto event = journal.next()) {
-        offset_ = journal.valid_bytes();
-        take(*event);
-        if (seen) seen(*event);
+    if (is_there(file)) {
+        JournalReader journal(file, offset_, next_seq_);
+        while (const auto event = journal.next()) {
+            offset_ = journal.valid_bytes();
+            take(*event);
+            if (seen) seen(*event);
+        }
     }
     if (has_steps(state_)) return with_earlier_steps_.reset();
     if (with_earlier_steps_) return;
@@ -459,10 +461,9 @@ void RunFollower::judge_waiting(RunState& state) const {
 RunState RunFollower::state() const {
     RunState state = state_;
     if (!ended_) attempt_ != 0 ? judge_open_attempt(state) : judge_waiting(state);
-    if (is_over(state.phase) && with_earlier_steps_) {
-        state.step = with_earlier_steps_->step;
-        state.total_steps = with_earlier_steps_->total_steps;
+    if (with_earlier_steps_ && with_earlier_steps_->total_steps > 0) {
         state.loss = with_earlier_steps_->loss;
+        if (is_over(state.phase)) state.step = with_earlier_steps_->step, state.total_steps = with_earlier_steps_->total_steps;
     }
     if (state.phase == RunPhase::done) return state;
     if (is_over(state.phase) && waits_again(run_, attempt_)) {

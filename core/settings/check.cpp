@@ -214,7 +214,8 @@ Json Checker::section(const Schema& schema, const YamlNode& node, std::string_vi
     Json result = Json::object();
     for (const Field& field : schema.fields) {
         const YamlNode* given = node.find(field.key);
-        const bool empty = given && given->kind == YamlNode::Kind::scalar && given->text.empty();
+        const bool is_text = field.type == FieldType::text || field.type == FieldType::path;
+        const bool empty = is_text && given && given->kind == YamlNode::Kind::scalar && given->text.empty();
         if (field.required && (!given || empty))
             problem(given ? *given : node, fmt::format("{} is {}; expected {}: {}", joined(where, field.key), empty ? "empty" : "missing",
                                                        expected(field), field.description));

@@ -113,6 +113,11 @@ class FastIndices {
     std::uint64_t state_[4];
 };
 
+/// Resamples of a few differences that all have one sign have it too: p is no less than that of n signs by chance.
+double no_surer_than_signs(double p, std::size_t n) {
+    return std::isnan(p) ? p : std::max(p, std::min(1.0, std::exp2(1 - static_cast<double>(n))));
+}
+
 }  // namespace
 
 PairedBootstrapResult stratified_bootstrap(std::span<const std::vector<double>> differences, const BootstrapOptions& options) {
@@ -134,7 +139,7 @@ PairedBootstrapResult stratified_bootstrap(std::span<const std::vector<double>> 
         resampled /= static_cast<double>(differences.size());
     }
     static_cast<BootstrapResult&>(result) = describe(estimate, estimates, n, options);
-    if (!estimates.empty()) result.p = two_sided_p(estimates);
+    if (!estimates.empty()) result.p = no_surer_than_signs(two_sided_p(estimates), n);
     return result;
 }
 
@@ -182,7 +187,7 @@ PairedBootstrapResult paired_bootstrap_by_group(std::span<const double> a, std::
     const auto estimates = resample(
         sums.sums.size(), [&](std::span<const std::uint32_t> drawn) { return mean_of_groups(sums, drawn); }, options);
     static_cast<BootstrapResult&>(result) = describe(mean(differences), estimates, differences.size(), options);
-    result.p = two_sided_p(estimates);
+    result.p = no_surer_than_signs(two_sided_p(estimates), sums.sums.size());
     return result;
 }
 

@@ -144,6 +144,7 @@ class RouterStudy final : public Analysis {
     }
 
     AnalysisResult compare(const StudyData& data) const {
+        // Claims of studies name them: core/compare/router_methods.cpp has them as well.
         static const std::vector<std::pair<std::string, std::string>> names = {{"pilot", "RouterRetriever"},
                                                                                {"expert_classifier", "ExpertClassifierRouter"},
                                                                                {"classification_head", "ClassificationHeadRouter"},

@@ -71,21 +71,6 @@ class TestInit : public QObject {
         const Outcome checked = check();
         QVERIFY2(checked.code == 0, checked.err.c_str());
     }
-    void scores_with_a_decimal_comma_are_told_how_to_be_written() {
-        std::string table = "sentence1;sentence2;score\n";
-        for (int i = 0; i < 90; ++i) table += fmt::format("the cat {} sat there;a cat {} was there;{},5\n", i, i + i % 3, i % 5);
-        put("commas.csv", table);
-        refuses("commas.csv", {"score says how well", "To train on the scores themselves: '0,5' is no number here; write it as 0.5"});
-        const Outcome outcome = start("commas.csv", {"--columns", "query=sentence1, document=sentence2, score=score"});
-        QCOMPARE(outcome.code, 2);
-        HAS(outcome.err, "column 'score' is to hold numbers, two different ones at least: '0,5' is no number here");
-    }
-    void a_line_for_spreadsheets_is_no_header() {
-        std::string table = "sep=;\nText;Label\n";
-        for (int i = 0; i < 80; ++i) table += fmt::format("my printer number {};{}\n", i, i % 2 ? "office" : "network");
-        put("sheet.csv", table);
-        refuses("sheet.csv", {"sheet.csv:1: 'sep=;' is for spreadsheets alone; take this line out: sed 1d FILE > NEW"});
-    }
     void a_score_stands_beside_a_pair_alone_and_is_a_number() {
         put("judged.csv", "sentence1,sentence2,score,kind\na,b,1,x\nc,d,2,y\n");
         for (const char* roles :

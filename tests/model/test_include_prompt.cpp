@@ -1,4 +1,5 @@
 #include <QProcess>
+#include <cmath>
 #include <variant>
 
 #include "common/file.h"

@@ -188,6 +188,8 @@ class TestRunDirectory : public QObject {
         const auto made = [&](bool smoke) { return RunDirectory::create(folder.path(), experiment, experiment.runs().at(1), smoke); };
         const RunDirectory full = made(false), smoke = made(true);
         const Project project(folder.path(), false);
+        QCOMPARE(project.find_run("EM").folder(), smoke.folder());  // which goes on: who stops or follows it means this one
+        write_attempt(smoke, 1, 2, "finished");
         QCOMPARE(project.find_run("EM").folder(), full.folder());
         QCOMPARE(project.find_run("em-s1").folder(), full.folder());
         const std::vector<RunInfo> called = project.runs_called("em");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "experiment/flat_settings.h"
 #include "store/store.h"

@@ -136,11 +136,9 @@ class TestServe : public QObject {
         QCOMPARE(answer.status, 200);
         const Json json = Json::parse(answer.body);
         QCOMPARE(json.at("object").get<std::string>(), std::string("list"));
-        QCOMPARE(json.at("model").get<std::string>(), std::string("bert"));
-        const Json unnamed = Json::parse(server_->embeddings({{"input", "a cat"}}).body);
-        QCOMPARE(unnamed.at("model").get<std::string>(), std::string("bert"));
-        QCOMPARE(json.at("data").at(1).at("index").get<int>(), 1);
-        QCOMPARE(json.at("usage").at("prompt_tokens").get<int>(), 8);
+        for (const std::string& body : {answer.body, server_->embeddings({{"input", "a cat"}}).body})
+            QCOMPARE(Json::parse(body).at("model").get<std::string>(), std::string("bert"));
+        QVERIFY(json.at("data").at(1).at("index") == 1 && json.at("usage").at("prompt_tokens") == 8);
     }
     void base64_and_dimensions_are_as_openai_has_them() {
         const HttpAnswer answer = server_->embeddings({{"input", "a cat"}, {"encoding_format", "base64"}, {"dimensions", 16}});

@@ -58,9 +58,9 @@ void IngestThread::lookOnce(std::unique_ptr<Store>& store) {
 void IngestThread::look(Store& store) {
     const auto progress = [&](std::size_t, std::size_t) { return goOn(store); };
     tell(m_thorough ? store.ingest_all(progress) : store.ingest_changed(progress));
-    tellWhatIsOver(store.lasting_warnings());
     if (m_ending) return;
     publish(store);
+    tellWhatIsOver(store.lasting_warnings());
     if (m_thorough) Q_EMIT lookedAtAll();
 }
 

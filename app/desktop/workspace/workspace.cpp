@@ -4,6 +4,7 @@
 
 #include <QJsonArray>
 #include <algorithm>
+#include <utility>
 
 #include "actions/run_actions.h"
 #include "common/hash.h"
@@ -70,6 +71,7 @@ QStringList Workspace::experiments() const {
 void Workspace::setExperiment(const QString& name) {
     m_experimentChosen = true;
     m_wantedExperiment.reset();
+    m_revealed.clear();
     if (name == m_experiment) return;
     m_experiment = name;
     m_baseline.clear();
