@@ -77,9 +77,9 @@ at::Tensor layer_norm(const OnnxNode& node, const Tensors& in) {
 /// Exact: sums of products of bytes stay far below 2^53.
 at::Tensor integer_product(const Tensors& in) { return at::matmul(in[0].to(at::kDouble), in[1].to(at::kDouble)).to(at::kInt); }
 
-at::Tensor reduced_sum(const OnnxNode& node, const Tensors& in) {
-    return in[0].sum(integers(in[1]), attribute(node, "keepdims", std::int64_t{1}) != 0);
-}
+bool keeps_axes(const OnnxNode& node) { return attribute(node, "keepdims", std::int64_t{1}) != 0; }
+
+at::Tensor reduced_sum(const OnnxNode& node, const Tensors& in) { return in[0].sum(integers(in[1]), keeps_axes(node)); }
 
 using Operator = std::function<Tensors(const OnnxNode&, const Tensors&)>;
 
@@ -95,39 +95,39 @@ Operator single(F f) {
 }
 
 std::unordered_map<std::string, Operator> arithmetic() {
-    return {{"Add", single([](const OnnxNode&, const Tensors& in) { return in[0] + in[1]; })},
-            {"Sub", single([](const OnnxNode&, const Tensors& in) { return in[0] - in[1]; })},
-            {"Mul", single([](const OnnxNode&, const Tensors& in) { return in[0] * in[1]; })},
-            {"Div", single([](const OnnxNode&, const Tensors& in) { return in[0] / in[1]; })},
-            {"MatMul", of_two(at::matmul)},
-            {"MatMulInteger", single([](const OnnxNode&, const Tensors& in) { return integer_product(in); })},
-            {"Round", elementwise(at::round)},
-            {"ReduceMax",
-             single([](const OnnxNode& node, const Tensors& in) { return in[0].amax(attribute(node, "axes", Integers{}), true); })},
-            {"ReduceMin",
-             single([](const OnnxNode& node, const Tensors& in) { return in[0].amin(attribute(node, "axes", Integers{}), true); })},
-            {"Max", of_two(at::maximum)},
-            {"Min", of_two(at::minimum)},
-            {"Sqrt", elementwise(at::sqrt)},
-            {"Erf", elementwise(at::erf)},
-            {"Tanh", elementwise(at::tanh)},
-            {"Relu", elementwise(at::relu)},
-            {"Sigmoid", elementwise(at::sigmoid)},
-            {"Cos", elementwise(at::cos)},
-            {"Sin", elementwise(at::sin)},
-            {"Not", elementwise(at::logical_not)},
-            {"And", of_two(at::logical_and)},
-            {"Equal", single([](const OnnxNode&, const Tensors& in) { return in[0] == in[1]; })},
-            {"LessOrEqual", single([](const OnnxNode&, const Tensors& in) { return in[0] <= in[1]; })},
-            {"GreaterOrEqual", single([](const OnnxNode&, const Tensors& in) { return in[0] >= in[1]; })},
-            {"LayerNormalization", single(layer_norm)},
-            {"ReduceSum", single(reduced_sum)},
-            {"ReduceMean", single([](const OnnxNode& node, const Tensors& in) {
-                 return in[0].mean(attribute(node, "axes", Integers{}), attribute(node, "keepdims", std::int64_t{1}) != 0);
-             })},
-            {"Softmax",
-             single([](const OnnxNode& node, const Tensors& in) { return in[0].softmax(attribute(node, "axis", std::int64_t{-1})); })},
-            {"CumSum", single([](const OnnxNode&, const Tensors& in) { return in[0].cumsum(in[1].item<std::int64_t>()); })}};
+    return {
+        {"Add", single([](const OnnxNode&, const Tensors& in) { return in[0] + in[1]; })},
+        {"Sub", single([](const OnnxNode&, const Tensors& in) { return in[0] - in[1]; })},
+        {"Mul", single([](const OnnxNode&, const Tensors& in) { return in[0] * in[1]; })},
+        {"Div", single([](const OnnxNode&, const Tensors& in) { return in[0] / in[1]; })},
+        {"MatMul", of_two(at::matmul)},
+        {"MatMulInteger", single([](const OnnxNode&, const Tensors& in) { return integer_product(in); })},
+        {"Round", elementwise(at::round)},
+        {"ReduceMax",
+         single([](const OnnxNode& node, const Tensors& in) { return in[0].amax(attribute(node, "axes", Integers{}), keeps_axes(node)); })},
+        {"ReduceMin",
+         single([](const OnnxNode& node, const Tensors& in) { return in[0].amin(attribute(node, "axes", Integers{}), keeps_axes(node)); })},
+        {"Max", of_two(at::maximum)},
+        {"Min", of_two(at::minimum)},
+        {"Sqrt", elementwise(at::sqrt)},
+        {"Erf", elementwise(at::erf)},
+        {"Tanh", elementwise(at::tanh)},
+        {"Relu", elementwise(at::relu)},
+        {"Sigmoid", elementwise(at::sigmoid)},
+        {"Cos", elementwise(at::cos)},
+        {"Sin", elementwise(at::sin)},
+        {"Not", elementwise(at::logical_not)},
+        {"And", of_two(at::logical_and)},
+        {"Equal", single([](const OnnxNode&, const Tensors& in) { return in[0] == in[1]; })},
+        {"LessOrEqual", single([](const OnnxNode&, const Tensors& in) { return in[0] <= in[1]; })},
+        {"GreaterOrEqual", single([](const OnnxNode&, const Tensors& in) { return in[0] >= in[1]; })},
+        {"LayerNormalization", single(layer_norm)},
+        {"ReduceSum", single(reduced_sum)},
+        {"ReduceMean",
+         single([](const OnnxNode& node, const Tensors& in) { return in[0].mean(attribute(node, "axes", Integers{}), keeps_axes(node)); })},
+        {"Softmax",
+         single([](const OnnxNode& node, const Tensors& in) { return in[0].softmax(attribute(node, "axis", std::int64_t{-1})); })},
+        {"CumSum", single([](const OnnxNode&, const Tensors& in) { return in[0].cumsum(in[1].item<std::int64_t>()); })}};
 }
 
 std::unordered_map<std::string, Operator> rearrangements() {

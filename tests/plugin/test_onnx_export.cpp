@@ -82,6 +82,20 @@ class TestOnnxExport : public QObject {
             difference->require(onnx_limits(form));
         }
     }
+    void so_it_does_behind_each_pooling() {
+        for (const Pooling pooling :
+             {Pooling::mean, Pooling::cls, Pooling::last_token, Pooling::max, Pooling::mean_sqrt_length, Pooling::weighted_mean}) {
+            const auto model = fixture("bert");
+            model->folder.pooling = pooling;
+            const TemporaryDirectory out;
+            write_onnx_model(out.path(), *model, float_form_);
+            const OnnxCheck check(*model, {});
+            check.by_faceter(out.path(), OnnxForm::float32).require(onnx_limits(OnnxForm::float32));
+            std::string why;
+            if (const auto difference = check.by_onnxruntime(out.path(), OnnxForm::float32, why))
+                difference->require(onnx_limits(OnnxForm::float32));
+        }
+    }
     void padding_may_stand_before_the_text() {
         for (const char* name : {"roberta", "qwen3_embedding", "mpnet"}) {
             const OnnxRun run(encoder_graph(ModelFolder::open(shared_folder() / "fixtures" / name), OnnxForm::float32));
