@@ -153,13 +153,15 @@ class TestTraining : public QObject {
     }
     /// Their cells are all texts: 1.0 was another label than 1, and `labels` took neither for the other.
     void whole_numbers_as_labels_of_a_table_are_those_of_json_lines() {
-        const auto wanted = load("whole.csv", "query,document,label\na,b,1.0\nc,d,0.0\ne,f,-0.0\n", {{"labels", {"1"}}});
-        QCOMPARE(wanted.examples.size(), std::size_t{1});
-        QCOMPARE(load("whole.csv", "query,document,label\na,b,1.0\nc,d,0.0\ne,f,-0.0\n", {{"labels", {"0"}}}).examples.size(),
-                 std::size_t{2});
-        const auto all = load("carried.csv", "query,document,label\na,b,1.0\nc,d,0.0\n");
+        const std::string three = "query,document,label\na,b,1.0\nc,d,0.0\ne,f,-0.0\n";
+        const auto with_label = [&](const char* label) {
+            return load("whole.csv", three, {{"format", "pairs"}, {"labels", Json::array({label})}}).examples.size();
+        };
+        QCOMPARE(with_label("1"), std::size_t{1});
+        QCOMPARE(with_label("0"), std::size_t{2});
+        const auto all = load("carried.csv", "query,document,label\na,b,1.0\nc,d,0.0\n", {{"format", "pairs"}});
         QVERIFY(all.card.at("warnings").dump().find("its pairs carry labels (0, 1)") != std::string::npos);
-        const auto classes = load("classes.csv", "text,label\na,1.0\nb,1\nc,0\nd,0.0\n");
+        const auto classes = load("classes.csv", "text,label\na,1.0\nb,1\nc,0\nd,0.0\n", {{"format", "labelled"}});
         QCOMPARE(classes.label_names, (std::vector<std::string>{"0", "1"}));
     }
     void the_same_seed_gives_the_same_set_and_another_seed_other_positives() {

@@ -139,7 +139,9 @@ class TestResampling : public QObject {
         QVERIFY2(std::abs(r.std_error - 0.5282) < 0.01, std::to_string(r.std_error).c_str());
         QVERIFY2(std::abs(r.interval.low - 4.734) < 0.03 && std::abs(r.interval.high - 6.788) < 0.03,
                  std::to_string(r.interval.low).c_str());
-        EXPECT_CLOSE(r.p, 2.0 / 40001, "every resample is positive");
+        EXPECT_CLOSE(r.p, 2.0 / 8192, "every resample is positive: no less than 13 signs have by chance");
+        const std::vector<double> few{1, 2, 1.5, 1, 2}, none{0, 0, 0, 0, 0};
+        EXPECT_CLOSE(paired_bootstrap(few, none, {.resamples = 2000}).p, 2.0 / 32, "five of one sign");
         QCOMPARE(stratified_bootstrap(strata, {.resamples = 100}).interval.low,
                  stratified_bootstrap(strata, {.resamples = 100}).interval.low);
     }
