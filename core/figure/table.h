@@ -61,7 +61,7 @@ struct Table {
     std::string caption;
     std::vector<Column> columns;
     std::vector<Row> rows;
-    bool best_of_row = false;  ///< what is marked as best is so among its row, not its column
+    bool best_of_row = false;            ///< what is marked as best is so among its row, not its column
     std::vector<std::string> footnotes;  ///< such as the test behind the stars, one sentence each
 
     Column& add_column(std::string name, ColumnKind kind, int decimals = 2, Better better = Better::neither);
