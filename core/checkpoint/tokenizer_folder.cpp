@@ -122,13 +122,17 @@ std::optional<std::string> remark_on_steps(const fs::path& encoder_folder) {
     const bool bert = kind.name == "BertTokenizer" || kind.name == "DistilBertTokenizer" || kind.name == "MPNetTokenizer";
     if (!qwen2 && !gemma && !bert && kind.name != "RobertaTokenizer" && kind.name != "GPT2Tokenizer") return std::nullopt;
     const std::string text = read_file(path, max_tokenizer_bytes);
-    bool same = !bert || tokenizer_json_kind(text, name) != "WordPiece of steps";
-    const auto compare = [&](const JsonElement root) {
-        JsonElement model;
-        const bool pairs = find_member(root, "model", model) && has(model, "type", "BPE", name);
-        same = !pairs || (qwen2 ? has_steps_of_qwen2(root, name) : gemma ? has_steps_of_gemma(root, name) : has_steps_of_gpt2(root, name));
-    };
-    if (!bert) with_json_document(text, name, compare);
+    bool same = true;
+    if (bert)
+        same = tokenizer_json_kind(text, name) != "WordPiece of steps";
+    else
+        with_json_document(text, name, [&](const JsonElement root) {
+            JsonElement model;
+            const bool pairs = find_member(root, "model", model) && has(model, "type", "BPE", name);
+            same = !pairs || (qwen2   ? has_steps_of_qwen2(root, name)
+                              : gemma ? has_steps_of_gemma(root, name)
+                                      : has_steps_of_gpt2(root, name));
+        });
     if (same) return std::nullopt;
     return fmt::format(
         "{}: its normalizer or pre_tokenizer is not that of {}, the class that transformers 5 and sentence-transformers take for this "

@@ -81,9 +81,13 @@ class Settings {
         }
     }
 
-    /// `part`: "curriculum" or "objective".
-    bool ignores(const Json& recipe, ExtensionKind kind, const char* part, const std::string& setting) const {
-        const Catalogue::Entry* entry = catalogue_.find(kind, method_of(recipe, part));
+    bool curriculum_ignores(const Json& recipe, const std::string& setting) const {
+        return ignores(catalogue_.find(ExtensionKind::curriculum, method_of(recipe, "curriculum")), setting);
+    }
+    bool objective_ignores(const Json& recipe, const std::string& setting) const {
+        return ignores(catalogue_.find(ExtensionKind::objective, method_of(recipe, "objective")), setting);
+    }
+    static bool ignores(const Catalogue::Entry* entry, const std::string& setting) {
         if (!entry) return false;
         const std::vector<std::string>& ignored = entry->extension.ignores;
         return std::find(ignored.begin(), ignored.end(), setting) != ignored.end();
@@ -94,7 +98,7 @@ class Settings {
     void weights(const Json& tasks, const Json& recipe) {
         for (const auto& [name, task] : tasks.items())
             if (const auto weight = json_at<double>(task, "weight", "task"); weight != 1 && trains(recipe, name))
-                note(fmt::format("tasks.{}.weight", name), !ignores(recipe, ExtensionKind::curriculum, "curriculum", "weight"),
+                note(fmt::format("tasks.{}.weight", name), !curriculum_ignores(recipe, "weight"),
                      fmt::format("is {}, and nothing reads it: curriculum {} draws no batches by weight{}", weight,
                                  method_of(recipe, "curriculum"),
                                  weight > 0 ? "" : ", and trains on the task's data; to keep them out, name the other tasks in a stage"));
@@ -114,8 +118,7 @@ class Settings {
         for (const char* own : {"temperature", "scale"})
             if (const Json value = json_or<Json>(recipe.at("objective"), own, Json(), "objective"); value.is_number())
                 return fmt::format("objective {} has its own, {} {}", method_of(recipe, "objective"), own, value.get<double>());
-        if (ignores(recipe, ExtensionKind::objective, "objective", "temperature"))
-            return fmt::format("objective {} has no temperature", method_of(recipe, "objective"));
+        if (objective_ignores(recipe, "temperature")) return fmt::format("objective {} has no temperature", method_of(recipe, "objective"));
         const Json value = json_or<Json>(recipe.at("curriculum"), "temperature", Json(), "curriculum");
         return value.is_number()
                    ? fmt::format("curriculum {} has one for every batch, {}", method_of(recipe, "curriculum"), value.get<double>())
@@ -127,7 +130,7 @@ class Settings {
         for (const auto& [name, task] : tasks.items())
             if (const auto own = json_at<std::string>(task, "batching", "task");
                 own != default_batching(json_at<std::string>(task, "type", "task")) && trains(recipe, name))
-                note(fmt::format("tasks.{}.batching", name), !ignores(recipe, ExtensionKind::curriculum, "curriculum", "batching"),
+                note(fmt::format("tasks.{}.batching", name), !curriculum_ignores(recipe, "batching"),
                      fmt::format("is {}, and nothing reads it: curriculum {} makes batches {}", own, curriculum,
                                  curriculum == "static" ? "of all tasks" : "of a data set each"));
     }
@@ -138,7 +141,7 @@ class Settings {
         const Catalogue::Entry* entry = catalogue_.find(ExtensionKind::curriculum, method_of(recipe, "curriculum"));
         const Field* field = entry ? entry->extension.schema.find("temperature") : nullptr;
         if (!field || !own.is_number() || own == field->default_value) return;
-        note(where + ".temperature", !ignores(recipe, ExtensionKind::objective, "objective", "temperature"),
+        note(where + ".temperature", !objective_ignores(recipe, "temperature"),
              fmt::format("is {}, and nothing reads it: {}", own.dump(), temperature_instead(recipe)));
     }
 

@@ -102,13 +102,15 @@ at::Tensor device_mean(const at::Tensor& x, const PackedLayout& layout, const st
     return sums / to_device(counts, x.device()).to(rows.scalar_type()).unsqueeze(1);
 }
 
-at::Tensor plain_mean(const at::Tensor& x, const PackedLayout& layout, const std::vector<std::int64_t>& skip) {
-    std::vector<at::Tensor> means;
+/// What `reduce` makes of the rows of each sequence, [N, D] -> [D]; zeros of none.
+at::Tensor each_reduced(const at::Tensor& x, const PackedLayout& layout, const std::vector<std::int64_t>& skip,
+                        const std::function<at::Tensor(const at::Tensor& rows)>& reduce) {
+    std::vector<at::Tensor> reduced;
     for (std::int64_t s = 0; s < layout.num_sequences(); ++s) {
         const auto [begin, rows] = pooled_rows(layout, skip, s);
-        means.push_back(rows > 0 ? x.narrow(0, begin, rows).mean(0) : at::zeros({x.size(1)}, x.options()));
+        reduced.push_back(rows > 0 ? reduce(x.narrow(0, begin, rows)) : at::zeros({x.size(1)}, x.options()));
     }
-    return at::stack(means);
+    return at::stack(reduced);
 }
 
 /// The first row that counts or the last row of each sequence. One without rows takes some other's and is multiplied by zero; the first row
@@ -153,7 +155,7 @@ at::Tensor pool_mean(const at::Tensor& x, const LayoutPointer& layout, const std
         case OpsForm::plain:
             break;
     }
-    return plain_mean(x, *layout, skip);
+    return each_reduced(x, *layout, skip, [](const at::Tensor& rows) { return rows.mean(0); });
 }
 
 at::Tensor pool_mean_sqrt_length(const at::Tensor& x, const LayoutPointer& layout, const std::vector<std::int64_t>& skip) {
@@ -169,15 +171,6 @@ at::Tensor pool_weighted_mean(const at::Tensor& x, const LayoutPointer& layout, 
                const std::int64_t rows = pooled_rows(*layout, skip, s).second, length = layout->length(s);
                return rows == 0 ? 0 : 2.0 / static_cast<double>(2 * length - rows + 1);
            });
-}
-
-at::Tensor pool_max(const at::Tensor& x, const PackedLayout& layout, const std::vector<std::int64_t>& skip) {
-    std::vector<at::Tensor> greatest;
-    for (std::int64_t s = 0; s < layout.num_sequences(); ++s) {
-        const auto [begin, rows] = pooled_rows(layout, skip, s);
-        greatest.push_back(rows > 0 ? std::get<0>(x.narrow(0, begin, rows).max(0)) : at::zeros({x.size(1)}, x.options()));
-    }
-    return at::stack(greatest);
 }
 
 }  // namespace
@@ -229,7 +222,7 @@ at::Tensor pool(const at::Tensor& x, const LayoutPointer& layout, Pooling poolin
         case Pooling::weighted_mean:
             return pool_weighted_mean(x, layout, skip);
         case Pooling::max:
-            return pool_max(x, *layout, skip);
+            return each_reduced(x, *layout, skip, [](const at::Tensor& rows) { return std::get<0>(rows.max(0)); });
         case Pooling::cls:
         case Pooling::last_token:
             break;

@@ -111,7 +111,7 @@ class Project {
     /// Gives a name to each run, here or in the trash, that has none: those of older versions, and those that were copied here. Where two
     /// would have one name, the run that has it already keeps it, and of new ones the older.
     void name_runs() const;
-    /// The runs that "variant" or "variant-sSEED" may stand for: the newest first, those of --smoke behind all others.
+    /// The runs that "variant" or "variant-sSEED" may stand for: the newest first, those of --smoke last but for one under way.
     std::vector<RunInfo> runs_called(std::string_view name) const;
     /// By id, short name, unique prefix of an id, or "variant" / "variant-sSEED", which stands for the first of runs_called().
     /// Usage error listing candidates otherwise. Folders that are no runs do not stand in the way of others.

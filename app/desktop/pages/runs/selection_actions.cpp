@@ -15,7 +15,7 @@
 namespace faceter::desktop {
 namespace {
 
-bool isFree(const RunRow& run) { return run.state.phase != RunPhase::running && run.state.phase != RunPhase::silent; }
+bool isFree(const RunState& state) { return state.phase != RunPhase::running && state.phase != RunPhase::silent; }
 
 /// A question that does not stop the program: the answer comes by signal.
 QInputDialog* ask(QWidget* parent, const QString& name, const QString& title, const QString& label, const QString& value) {
@@ -92,7 +92,7 @@ void SelectionActions::addMarks() {
         });
     m_order << QString();
     add(QStringLiteral("delete"), tr("Delete"), QStringLiteral("trash"), QKeySequence(Qt::Key_Delete),
-        [this, &actions](const QStringList& runs) { actions.trash(those(runs, isFree)); });
+        [&actions](const QStringList& runs) { actions.trash(actions.those(runs, isFree)); });
     add(QStringLiteral("undo"), tr("Undo delete"), {}, QKeySequence(Qt::CTRL | Qt::Key_Z),
         [&actions](const QStringList&) { actions.undo(); });
 }
@@ -106,20 +106,14 @@ std::vector<const RunRow*> SelectionActions::rowsOf(const QStringList& runs) con
     return rows;
 }
 
-QStringList SelectionActions::those(const QStringList& runs, bool (*wanted)(const RunRow&)) const {
-    QStringList ids;
-    for (const RunRow* run : rowsOf(runs))
-        if (wanted(*run)) ids << qs(run->info.id);
-    return ids;
-}
-
 void SelectionActions::refresh() {
     const QStringList runs = m_selected();
     const auto rows = rowsOf(runs);
     for (QAction* action : std::as_const(m_actions)) action->setEnabled(!rows.empty());
-    m_actions[QStringLiteral("stop")]->setEnabled(!m_workspace.actions().those(runs, isStoppable).isEmpty());
-    m_actions[QStringLiteral("resume")]->setEnabled(!m_workspace.actions().those(runs, isResumable).isEmpty());
-    m_actions[QStringLiteral("delete")]->setEnabled(!those(runs, isFree).isEmpty());
+    const RunActions& actions = m_workspace.actions();
+    m_actions[QStringLiteral("stop")]->setEnabled(!actions.those(runs, isStoppable).isEmpty());
+    m_actions[QStringLiteral("resume")]->setEnabled(!actions.those(runs, isResumable).isEmpty());
+    m_actions[QStringLiteral("delete")]->setEnabled(!actions.those(runs, isFree).isEmpty());
     m_actions[QStringLiteral("undo")]->setEnabled(m_workspace.actions().canUndo());
     const bool pinned = !rows.empty() && std::all_of(rows.begin(), rows.end(), [](const RunRow* run) { return run->pinned; });
     const bool archived = !rows.empty() && std::all_of(rows.begin(), rows.end(), [](const RunRow* run) { return run->archived; });

@@ -35,7 +35,6 @@ class SelectionActions : public QObject {
     void askNote(const QStringList& runs);
     /// Those of the runs that are still there.
     std::vector<const RunRow*> rowsOf(const QStringList& runs) const;
-    QStringList those(const QStringList& runs, bool (*wanted)(const RunRow&)) const;
 
     Workspace& m_workspace;
     QWidget* m_table;
