@@ -79,6 +79,7 @@ class Cell {
     Embeddings embed(const EmbedSource& source, const std::vector<std::string>& texts) const;
     Embeddings embed_by_command(const EmbedSource& source) const;
     EmbedSource of_run(const std::string& task) const;
+    EmbedSource movable(const std::string& task) const;
     double noise(const std::string& task);
     struct Comparison {
         std::string law, task;

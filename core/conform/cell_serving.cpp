@@ -40,13 +40,23 @@ void Cell::evaluate() {
     }
 }
 
+/// What embeds as the run does and may have its weights moved: the exported folder where there is one, since a router is held to the
+/// weights that it was made for.
+EmbedSource Cell::movable(const std::string& task) const {
+    for (const Exported& route : exported_)
+        if (route.task == task) return route.source();
+    return {(first_->folder() / "model").string(), "", task};
+}
+
 /// How far the run's embeddings move where each of its weights moves in its last place: what float32 makes of them.
 double Cell::noise(const std::string& task) {
-    const fs::path moved = folder_ / "moved";
-    copy_moved(first_->folder() / "model", moved, Rounding::float32);
     const auto [found, fresh] = noise_.emplace(task, 0.0);
-    if (fresh) found->second = difference(embeddings_.at(task), embed({moved.string(), "", task}, laboratory_.texts.to_embed));
-    return found->second;
+    if (!fresh) return found->second;
+    EmbedSource source = movable(task);
+    const fs::path moved = folder_ / ("moved-" + safe_file_name(task));
+    copy_moved(source.model, moved, Rounding::float32);
+    source.model = moved.string();
+    return found->second = difference(embeddings_.at(task), embed(source, laboratory_.texts.to_embed));
 }
 
 /// Two passes that compute the same in another order may differ by more than the bound where the model's own noise is that large.
