@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/printable.h"
 #include "common/strings.h"
 #include "common/user_folders.h"
 
@@ -97,6 +98,9 @@ struct Checker {
     std::string path(const std::string& text) const;
 };
 
+/// What messages and tables can show as it is.
+bool is_one_line(const std::string& name) { return printable(name) == name; }
+
 Json Checker::fallback(const Field& field) const {
     if (field.type == FieldType::section && !field.nullable && field.default_value.is_null()) return defaults_of(*field.section);
     if (field.type == FieldType::path && field.default_value.is_string() && !field.default_value.get_ref<const std::string&>().empty())
@@ -152,6 +156,9 @@ Json Checker::scalar(const Field& field, const YamlNode& node, std::string_view 
         case FieldType::path:
             return path(node.text);
         default:
+            if (field.key == "name" && !is_one_line(node.text))
+                problem(node, fmt::format("{} is {}; expected a name without line breaks and control characters", where,
+                                          faceter::quoted(node.text)));
             return node.text;
     }
 }
@@ -167,9 +174,7 @@ Json Checker::named_items(const Field& field, const YamlNode& node, std::string_
     if (node.kind != YamlNode::Kind::map) return wrong(field, node, where);
     Json object = Json::object();
     for (const auto& entry : node.entries) {
-        const bool printable =
-            std::none_of(entry.key.begin(), entry.key.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
-        if (entry.key.empty() || entry.key.size() > 100 || !printable)
+        if (entry.key.empty() || entry.key.size() > 100 || !is_one_line(entry.key))
             problem(entry.value, fmt::format("{} is not a name (1 to 100 bytes, no control characters)", faceter::quoted(entry.key)));
         object[entry.key] = value(*field.item, entry.value, joined(where, entry.key));
     }

@@ -105,6 +105,11 @@ class TestCheck : public QObject {
         QVERIFY(errors.find("mine.yaml:21:1") != std::string::npos);
     }
     void whole_numbers_may_be_written_with_an_exponent() { QCOMPARE(check("name: x\nsteps: 1e3\n").at("steps").get<int>(), 1000); }
+    void a_name_is_one_line_that_a_terminal_shows_as_it_is() {
+        EXPECT_ERROR(check("name: \"a\\nb\"\n"), "name is 'a\\x0ab'; expected a name without line breaks and control characters");
+        EXPECT_ERROR(check("name: \"a\\e[31mb\"\n"), "expected a name without line breaks");
+        QCOMPARE(check("name: Größe 1\n").at("name").get<std::string>(), std::string("Größe 1"));
+    }
     void text_settings_take_unquoted_numbers_as_written() {
         QCOMPARE(check("name: 010\n").at("name").get<std::string>(), std::string("010"));
     }
