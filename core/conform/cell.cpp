@@ -155,7 +155,8 @@ fs::path Cell::write_experiment(const std::string& name, const Json& changes) co
     if (!column_.objective.empty()) {
         experiment["objective"] = objective();
         experiment["tasks"]["retrieval"]["train"][0]["path"] = laboratory_.texts.triplets.string();
-        experiment["stages"] = Json::array({Json{{"name", "scored"}, {"tasks", Json::array({"retrieval"})}}});
+        experiment["stages"] = {{{"name", "scored"}, {"tasks", {"retrieval"}}},
+                                {{"name", "labelled"}, {"tasks", {"classification"}}, {"objective", {{"method", "infonce"}}}}};
     }
     experiment.update(changes);
     const fs::path file = folder_ / (name + ".yaml");

@@ -138,6 +138,13 @@ class TestMatrix : public QObject {
         QVERIFY(judge(refused, known).gone.empty());
         QCOMPARE(summary({broken, mended, other}, known), std::string("3 cells: 0 hold, 0 refused, 1 wrong (known), 2 wrong"));
     }
+
+    void a_column_that_every_start_model_refuses_is_tried_by_none() {
+        CellResult refused = cell("bert", "objective gist"), too = cell("t5", "objective gist"), alone = cell("t5", "TLR top 1");
+        for (CellResult* each : {&refused, &too, &alone}) each->refused = "no stage trains it";
+        QCOMPARE(never_tried({refused, too, alone}), std::vector<std::string>{"objective gist"});
+        QVERIFY(never_tried({refused, cell("t5", "objective gist"), alone}).empty());
+    }
 };
 
 FACETER_TEST(TestMatrix)

@@ -145,4 +145,16 @@ std::string summary(const std::vector<CellResult>& results, const std::vector<Kn
     return fmt::format("{} cells: {} hold, {} refused, {}{} wrong", results.size(), hold, refused, of_known, wrong);
 }
 
+std::vector<std::string> never_tried(const std::vector<CellResult>& results) {
+    std::map<std::string, int> cells, refused;
+    for (const CellResult& result : results) {
+        ++cells[result.column];
+        refused[result.column] += result.refused.empty() ? 0 : 1;
+    }
+    std::vector<std::string> columns;
+    for (const auto& [column, all] : cells)
+        if (all > 1 && refused[column] == all) columns.push_back(column);
+    return columns;
+}
+
 }  // namespace faceter::matrix

@@ -50,4 +50,7 @@ Verdict judge(const CellResult& result, const std::vector<KnownDefect>& known);
 /// "N cells: n hold, r refused, w wrong", with ", k wrong (known)" in front of the last where there are any.
 std::string summary(const std::vector<CellResult>& results, const std::vector<KnownDefect>& known);
 
+/// Columns that every start model refused, where there were several: nothing of them was tried.
+std::vector<std::string> never_tried(const std::vector<CellResult>& results);
+
 }  // namespace faceter::matrix
