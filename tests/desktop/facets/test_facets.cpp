@@ -143,11 +143,10 @@ class TestFacets : public QObject {
     void what_the_page_needs_at_least_shows_all_rows_of_its_bar() {
         open();
         const auto* bar = m_page->findChild<FacetsBar*>();
-        m_page->resize(410, 760);
+        m_page->resize(420, 760);
         QTRY_VERIFY(bar->height() > 2 * box("facetsTexts")->height());  // rows
-        m_page->resize(410, m_page->minimumSizeHint().height());
+        m_page->resize(420, m_page->minimumSizeHint().height());
         QCoreApplication::sendPostedEvents(nullptr, QEvent::LayoutRequest);
-        QCOMPARE(m_page->width(), 410);
         QVERIFY2(bar->height() >= bar->heightForWidth(bar->width()), qPrintable(QString::number(bar->height())));
     }
     void the_first_trained_variants_are_compared_at_first() {
