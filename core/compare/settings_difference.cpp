@@ -11,7 +11,7 @@ namespace {
 constexpr const char* absent = "—";
 
 /// Not there, or there and nothing: what an older version, or a list of another length, has not.
-bool is_nothing(const std::string& value) { return value == absent || value == "null" || value == "[]" || value == "{}"; }
+bool is_nothing(const std::string& value) { return value == absent || says_nothing(value); }
 
 bool are_alike(const std::vector<std::string>& values) {
     return std::all_of(values.begin(), values.end(), [&](const std::string& value) { return value == values[0]; }) ||

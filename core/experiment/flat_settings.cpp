@@ -44,6 +44,8 @@ void for_each_setting(const Json& settings, ItemKeys items, const std::function<
     walk(settings, "", items, take);
 }
 
+bool says_nothing(std::string_view value) { return value == "null" || value == "[]" || value == "{}"; }
+
 Flat flat_settings(const Json& settings) {
     Flat flat;
     for_each_setting(settings, ItemKeys::dotted, [&](const std::string& key, const Json& value) {

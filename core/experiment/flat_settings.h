@@ -1,6 +1,7 @@
 #pragma once
 #include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,6 +13,9 @@ namespace faceter {
 enum class ItemKeys { dotted, bracketed };
 /// Every value of nested settings with its dotted key. A list of plain values is one value.
 void for_each_setting(const Json& settings, ItemKeys items, const std::function<void(const std::string& key, const Json& value)>& take);
+
+/// Of a value's text: null, an empty list or an empty object, which say no more than that the setting is not there.
+bool says_nothing(std::string_view value);
 
 /// Nested settings as dotted keys: {"training": {"learning_rate": 1e-5}} -> ("training.learning_rate", "1e-05"). Items of a list are
 /// numbered (tasks.retrieval.train.0.name); a list of plain values is one value ("[1,2]"). Sorted by key. Files from outside: at most 2,000

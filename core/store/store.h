@@ -59,7 +59,7 @@ struct KeySettings {
     std::vector<std::string>
         keys;  ///< dotted (flat_settings.h), sorted; those that are columns of RunRow anyway (seed, variant) are left out
     std::unordered_map<std::string, std::map<std::string, std::string>>
-        values;  ///< run -> key -> value; keys that it shares with all are left out
+        values;  ///< run -> key -> value; keys that it shares with all are left out, and those that no run has more than nothing of ({})
 };
 
 /// What happened since a revision of the store.

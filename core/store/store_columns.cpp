@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <unordered_map>
 
@@ -96,8 +97,16 @@ class KeySettingsReader {
         common_.resize(experiment_of_.size());
         for_each_run([&](std::string_view, std::size_t experiment, const HashList& hashes) { share(experiment, hashes); });
         settings_.values.reserve(experiment_of_.size());
-        for_each_run([&](std::string_view run, std::size_t experiment, const HashList& hashes) { add(run, *common_[experiment], hashes); });
-        std::sort(settings_.keys.begin(), settings_.keys.end());
+        for_each_run([&](std::string_view run, std::size_t experiment, const HashList& hashes) { add(run, experiment, hashes); });
+        for (const Unset& unset : unset_)
+            if (said_.contains({unset.experiment, unset.text->column}))
+                settings_.values[unset.run].emplace(unset.text->key, unset.text->value);
+        std::set<int> columns;
+        for (const auto& [experiment, column] : said_) columns.insert(column);
+        std::vector<std::string> keys;
+        for (const int column : columns) keys.push_back(std::move(settings_.keys[static_cast<std::size_t>(column)]));
+        std::sort(keys.begin(), keys.end());
+        settings_.keys = std::move(keys);
         return std::move(settings_);
     }
 
@@ -105,6 +114,13 @@ class KeySettingsReader {
     struct Text {
         int column = -1;  ///< of settings_.keys as it grows; -1: no column
         std::string key, value;
+        std::optional<std::size_t> said_in;  ///< the last experiment that was noted in said_ for it
+    };
+    /// A value that says nothing counts only where another run of the experiment has one that does.
+    struct Unset {
+        std::string run;
+        std::size_t experiment;
+        const Text* text;
     };
 
     template <typename Take>
@@ -122,18 +138,27 @@ class KeySettingsReader {
         for (std::size_t i = 0; i < hashes.size(); ++i) common->push_back(hashes[i]);
     }
 
-    void add(std::string_view run, const std::vector<std::int64_t>& same, const HashList& hashes) {
+    void add(std::string_view run, std::size_t experiment, const HashList& hashes) {
+        const std::vector<std::int64_t>& same = *common_[experiment];
         auto& row = settings_.values[std::string(run)];
         std::size_t j = 0;
         for (std::size_t i = 0; i < hashes.size(); ++i) {
             const std::int64_t hash = hashes[i];
             while (j < same.size() && same[j] < hash) ++j;
             if (j < same.size() && same[j] == hash) continue;
-            if (const Text& text = look_up(hash); text.column >= 0) row.emplace(text.key, text.value);
+            Text& text = look_up(hash);
+            if (text.column < 0) continue;
+            if (says_nothing(text.value)) {
+                unset_.push_back({std::string(run), experiment, &text});
+                continue;
+            }
+            row.emplace(text.key, text.value);
+            if (text.said_in != experiment) said_.emplace(experiment, text.column);
+            text.said_in = experiment;
         }
     }
 
-    const Text& look_up(std::int64_t hash) {
+    Text& look_up(std::int64_t hash) {
         const auto [entry, unknown] = texts_.try_emplace(hash);
         Text& text = entry->second;
         if (!unknown || !text_.bind(hash).next()) return text;
@@ -153,6 +178,8 @@ class KeySettingsReader {
     std::vector<std::optional<std::vector<std::int64_t>>> common_;  ///< experiment -> what all of its runs have
     std::unordered_map<std::int64_t, Text> texts_;
     std::unordered_map<std::string, int> columns_;
+    std::vector<Unset> unset_;
+    std::set<std::pair<std::size_t, int>> said_;  ///< experiments with the columns that say something in them
 };
 
 }  // namespace

@@ -87,6 +87,26 @@ class TestStoreLists : public QObject {
         const std::vector<std::string> keys = store.setting_keys();
         QVERIFY(std::find(keys.begin(), keys.end(), "training.learning_rate") != keys.end());
     }
+    void what_is_empty_in_some_runs_and_missing_in_the_others_tells_none_apart() {
+        const TemporaryDirectory project;
+        const auto run = [&](std::uint64_t seed, const Json& variant) {
+            ResolvedRun resolved = parse_sample().runs().at(1);
+            resolved.seed = seed;
+            resolved.settings["seed"] = seed;
+            resolved.settings["variant"].update(variant);
+            return RunDirectory::create(project.path(), parse_sample(), resolved, false).info().id;
+        };
+        const std::string plain = run(1, Json::object());
+        const std::string empty = run(2, {{"experts", Json::object()}, {"layers", Json::array()}, {"limit", nullptr}});
+        const std::string limited = run(3, {{"experts", Json::object()}, {"limit", 4}});
+        Store store(project.path());
+        store.ingest_all();
+        const KeySettings settings = store.key_settings();
+        QCOMPARE(settings.keys, std::vector<std::string>{"variant.limit"});
+        QVERIFY(settings.values.at(plain).empty());
+        QCOMPARE(settings.values.at(empty), (std::map<std::string, std::string>{{"variant.limit", "null"}}));
+        QCOMPARE(settings.values.at(limited), (std::map<std::string, std::string>{{"variant.limit", "4"}}));
+    }
     void settings_are_flattened_with_dots_numbers_and_limits() {
         const auto flat =
             flat_settings({{"b", {{"x", 1e-5}, {"list", {1, 2}}}}, {"a", "text"}, {"c", {{{"n", true}}, nullptr}}, {"e", Json::object()}});

@@ -12,15 +12,34 @@
 
 namespace faceter::desktop {
 
-QLabel* plainLabel(const QString& text, QWidget* parent) {
-    auto* label = new QLabel(parent);
+namespace {
+
+class WrappedLabel : public QLabel {
+  public:
+    explicit WrappedLabel(QWidget* parent) : QLabel(parent) { setWordWrap(true); }
+    QSize minimumSizeHint() const override {
+        const QSize least = QLabel::minimumSizeHint();
+        return isVisible() ? least.expandedTo({0, heightForWidth(width())}) : least;
+    }
+
+  protected:
+    void resizeEvent(QResizeEvent* event) override {
+        QLabel::resizeEvent(event);
+        if (event->size().width() != event->oldSize().width()) updateGeometry();
+    }
+    void showEvent(QShowEvent* event) override {
+        QLabel::showEvent(event);
+        updateGeometry();
+    }
+};
+
+QLabel* plain(QLabel* label, const QString& text) {
     label->setTextFormat(Qt::PlainText);
     label->setText(text);
     return label;
 }
 
-QLabel* secondaryLabel(const QString& text, QWidget* parent) {
-    QLabel* label = plainLabel(text, parent);
+QLabel* secondary(QLabel* label) {
     label->setProperty("role", QStringLiteral("secondary"));
     const auto paint = [label] {
         QPalette palette = label->palette();
@@ -31,6 +50,12 @@ QLabel* secondaryLabel(const QString& text, QWidget* parent) {
     QObject::connect(&Theme::instance(), &Theme::changed, label, paint);
     return label;
 }
+
+}  // namespace
+
+QLabel* plainLabel(const QString& text, QWidget* parent) { return plain(new QLabel(parent), text); }
+QLabel* secondaryLabel(const QString& text, QWidget* parent) { return secondary(plainLabel(text, parent)); }
+QLabel* wrappedSecondaryLabel(const QString& text, QWidget* parent) { return secondary(plain(new WrappedLabel(parent), text)); }
 
 QLabel* headingLabel(const QString& text, QWidget* parent) {
     QLabel* label = plainLabel(text, parent);

@@ -8,6 +8,8 @@ namespace faceter::desktop {
 QLabel* plainLabel(const QString& text = {}, QWidget* parent = nullptr);
 /// 12 px, in the secondary colour.
 QLabel* secondaryLabel(const QString& text = {}, QWidget* parent = nullptr);
+/// The same, wrapped. What stands round it is told how high it must be at the width that it has: a plain label asks for one line.
+QLabel* wrappedSecondaryLabel(const QString& text = {}, QWidget* parent = nullptr);
 /// 13 px, semibold.
 QLabel* headingLabel(const QString& text, QWidget* parent = nullptr);
 /// 18 px, semibold: a page's title.

@@ -11,6 +11,7 @@
 #include "figure/figure_view.h"
 #include "figure/heat_map_range.h"
 #include "pages/facets/density_card.h"
+#include "pages/facets/facets_bar.h"
 #include "pages/facets/facets_page.h"
 #include "pages/facets/pairs_view.h"
 #include "pages/facets/plane_view.h"
@@ -138,6 +139,15 @@ class TestFacets : public QObject {
             if (width >= 792)
                 QCOMPARE(first->mapTo(m_page.get(), first->rect().center()).y(), last->mapTo(m_page.get(), last->rect().center()).y());
         }
+    }
+    void what_the_page_needs_at_least_shows_all_rows_of_its_bar() {
+        open();
+        const auto* bar = m_page->findChild<FacetsBar*>();
+        m_page->resize(420, 760);
+        QTRY_VERIFY(bar->height() > 2 * box("facetsTexts")->height());  // rows
+        m_page->resize(420, m_page->minimumSizeHint().height());
+        QCoreApplication::sendPostedEvents(nullptr, QEvent::LayoutRequest);
+        QVERIFY2(bar->height() >= bar->heightForWidth(bar->width()), qPrintable(QString::number(bar->height())));
     }
     void the_first_trained_variants_are_compared_at_first() {
         const auto dataOf = [](const std::vector<std::string>& groups) {

@@ -56,7 +56,7 @@ std::vector<FacetRequest> requestsOf(const Workspace& workspace) {
 FacetsPage::FacetsPage(Workspace& workspace)
     : Page(workspace),
       m_bar(new FacetsBar),
-      m_subtitle(secondaryLabel()),
+      m_subtitle(wrappedSecondaryLabel()),
       m_stack(new QStackedWidget),
       m_pairs(new PairsView),
       m_matrix(new MatrixView),
@@ -117,7 +117,6 @@ QWidget* FacetsPage::makeHead() {
     top->addWidget(titleLabel(tr("Facets")), 1);
     top->addWidget(m_bar->actions());
     layout->addLayout(top);
-    m_subtitle->setWordWrap(true);
     layout->addWidget(m_subtitle);
     layout->addSpacing(8);
     layout->addWidget(m_bar);
