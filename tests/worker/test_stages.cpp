@@ -143,6 +143,19 @@ class TestStages : public QObject {
             QVERIFY(!fs::exists(made.results() / "similar.json"));
         }
     }
+    void an_analysis_without_texts_is_left_out_and_said() {
+        NEED_SHARED();
+        std::string text = experiment_text("{method: instruction}", "");
+        const std::string without = "embedding_forms, prefixes: [16]";
+        text.replace(text.find(without), without.size(), "inter_task_similarity");
+        const RunDirectory done = run_text(text);
+        const auto warnings = events(done, "warning");
+        QVERIFY(std::any_of(warnings.begin(), warnings.end(), [](const JournalEvent& warning) {
+            return warning.fields.at("message").get<std::string>().starts_with(
+                "analysis inter_task_similarity is left out: its settings name no texts");
+        }));
+        QVERIFY(!fs::exists(done.results() / "inter_task_similarity.json") && fs::exists(done.results() / "similar.json"));
+    }
     void no_more_steps_are_taken_than_were_announced() {
         NEED_SHARED();
         std::string text = "curriculum: {method: shuffled}\n" + experiment_text("{method: dense}", "");
