@@ -107,12 +107,14 @@ ModelTeacher& StageData::teacher(const Json& settings, Teachers& teachers) const
 }
 
 /// On rank 0: writes which examples of `set` are left, with which negatives.
-void StageData::choose(const Json& settings, bool mining, const fs::path& file, TrainingSet set, ModelTeacher& teacher) const {
+void StageData::choose(const Step& step, TrainingSet set, ModelTeacher& teacher) const {
+    const auto& [settings, mining, begun, needs_negatives, file] = step;
     const std::vector<Example> before = set.examples;
     const TeacherEmbedder embed = teacher.of_task(set.task);
-    const Tally tally = mining ? mine_negatives(set, embed, mining_settings(settings), json_at<bool>(settings, "filter_given", "mine"))
-                               : filter_pairs(set, embed, json_at<std::size_t>(settings, "top_k", "filter"),
-                                              json_at<std::size_t>(settings, "shard", "filter"));
+    Tally tally = mining ? mine_negatives(set, embed, mining_settings(settings), json_at<bool>(settings, "filter_given", "mine"))
+                         : filter_pairs(set, embed, json_at<std::size_t>(settings, "top_k", "filter"),
+                                        json_at<std::size_t>(settings, "shard", "filter"));
+    if (mining && needs_negatives) leave_out_without_negatives(set, tally);
     if (set.examples.empty())
         throw data_error("the filter of its stage left nothing of the training data '{}'; raise filter.top_k, or name another teacher",
                          set.name);
@@ -121,8 +123,26 @@ void StageData::choose(const Json& settings, bool mining, const fs::path& file, 
     reports_.chosen(mining ? "mine" : "filter", set, tally);
 }
 
+/// Rather than that they end a run whose teacher has judged all of the others.
+void StageData::leave_out_without_negatives(TrainingSet& set, Tally& tally) const {
+    const std::size_t all = set.examples.size();
+    std::erase_if(set.examples, [](const Example& example) { return example.num_negatives == 0; });
+    const std::size_t left_out = all - set.examples.size();
+    if (left_out == 0) return;
+    if (set.examples.empty())
+        throw data_error(
+            "none of the {} examples of the training data '{}' has a hard negative once its stage has mined, and a loss learns from these; "
+            "name a larger mine.margin or mine.depth, or another teacher",
+            all, set.name);
+    tally["examples left out"] = left_out;
+    reports_.warn(fmt::format(
+        "training data '{}' ({}): {} of {} examples have no hard negative once their stage has mined, and are left out from there "
+        "on, because a loss learns from these; a larger mine.margin or mine.depth keeps more",
+        set.name, set.task, left_out, all));
+}
+
 void StageData::apply(const Step& step, TrainingSet& set, Teachers& teachers) const {
-    const auto& [settings, mining, begun, file] = step;
+    const auto& [settings, mining, begun, needs_negatives, file] = step;
     const bool is_root = group_.rank() == 0;
     if (text_of_root(group_, is_root && fs::exists(file) ? "chosen" : "") != "chosen") {
         if (begun && json_or<std::string>(settings, "teacher", "", "teacher").empty())
@@ -132,7 +152,7 @@ void StageData::apply(const Step& step, TrainingSet& set, Teachers& teachers) co
                 file.string(), set.name);
         reports_.phase(fmt::format("{} {}", mining ? "mine negatives of" : "filter", set.name));
         ModelTeacher& judge = teacher(settings, teachers);
-        if (is_root) choose(settings, mining, file, set, judge);
+        if (is_root) choose(step, set, judge);
         is_root ? judge.let_go() : judge.serve();
     }
     take_file(file, set);
@@ -144,8 +164,9 @@ void StageData::prepare(const PlannedStage& planned, bool begun, std::vector<Tra
         const auto& tasks = planned.recipe_tasks;
         if (!tasks.empty() && std::find(tasks.begin(), tasks.end(), sets[s].task) == tasks.end()) continue;
         const auto file = [&](bool mining) { return folder_ / file_name(planned.part, mining, s); };
-        if (planned.filter.is_object()) apply({planned.filter, false, begun, file(false)}, sets[s], teachers);
-        if (planned.mine.is_object()) apply({planned.mine, true, begun, file(true)}, sets[s], teachers);
+        if (planned.filter.is_object()) apply({planned.filter, false, begun, false, file(false)}, sets[s], teachers);
+        if (planned.mine.is_object())
+            apply({planned.mine, true, begun, needs_negatives_(planned.part, sets[s].task), file(true)}, sets[s], teachers);
     }
 }
 

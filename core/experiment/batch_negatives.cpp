@@ -1,6 +1,7 @@
 #include "experiment/batch_negatives.h"
 
 #include <algorithm>
+#include <span>
 
 #include "data/settings.h"
 #include "experiment/builtin_settings.h"
@@ -23,9 +24,17 @@ std::optional<std::int64_t> given_by(const Json& entry) {
     return std::nullopt;
 }
 
-/// The most that a pair of the task has.
-std::optional<std::int64_t> given_by_task(const Json& task, const Json& mine) {
-    if (mine.is_object() && !json_at<bool>(mine, "filter_given", "mine")) return json_at<std::int64_t>(mine, "negatives", "mine");
+/// The most that the last of these stages which mines for the task leaves a pair; nothing: none does.
+std::optional<std::int64_t> mined_for(std::span<const Json> recipes, const std::string& task) {
+    std::optional<std::int64_t> mined;
+    for (const Json& recipe : recipes)
+        if (const Json& mine = recipe.at("mine"); mine.is_object() && trains(recipe, task) && !json_at<bool>(mine, "filter_given", "mine"))
+            mined = json_at<std::int64_t>(mine, "negatives", "mine");
+    return mined;
+}
+
+/// The most that a pair of the task has in the data as they are read.
+std::optional<std::int64_t> given_by_task(const Json& task) {
     std::optional<std::int64_t> most = 0;
     for (const Json& entry : task.at("train")) {
         const auto given = given_by(entry);
@@ -49,7 +58,9 @@ void count(BatchNegatives& batch, const Json& objective) {
     if (batch.hard_each) batch.hard = *batch.hard_each * (counted == "all" ? batch.pairs : 1);
 }
 
-BatchNegatives of_task(const std::string& name, const Json& task, const Json& recipe) {
+/// In the last of these stages: what one before it has mined stays with the data.
+BatchNegatives of_task(const std::string& name, const Json& task, std::span<const Json> recipes) {
+    const Json& recipe = recipes.back();
     const Json training = training_of(recipe);
     BatchNegatives batch;
     batch.stage = json_or<std::string>(recipe, "name", "", "stages");
@@ -59,7 +70,8 @@ BatchNegatives of_task(const std::string& name, const Json& task, const Json& re
     batch.pairs = json_at<std::int64_t>(training, "batch_size", "training");
     batch.most_tokens = json_or<std::int64_t>(training, "batch_tokens", 0, "training");
     batch.chunk = gradient_cache_chunk_of(recipe.at("objective"));
-    batch.hard_each = given_by_task(task, recipe.at("mine"));
+    batch.hard_each = mined_for(recipes, name);
+    if (!batch.hard_each) batch.hard_each = given_by_task(task);
     count(batch, recipe.at("objective"));
     return batch;
 }
@@ -76,10 +88,10 @@ void add(std::vector<BatchNegatives>& stage, BatchNegatives batch) {
     same->hard = same->hard && batch.hard ? std::max(same->hard, batch.hard) : std::nullopt;
 }
 
-std::vector<BatchNegatives> of_stage(const Json& settings, const Json& recipe) {
+std::vector<BatchNegatives> of_last_stage(const Json& settings, std::span<const Json> recipes) {
     std::vector<BatchNegatives> stage;
     for (const auto& [name, task] : settings.at("tasks").items())
-        if (trains_on(recipe, name, task)) add(stage, of_task(name, task, recipe));
+        if (trains_on(recipes.back(), name, task)) add(stage, of_task(name, task, recipes));
     return stage;
 }
 
@@ -116,8 +128,9 @@ BatchNegatives::From batches_from(const Json& recipe, const Json& task) {
 std::vector<BatchNegatives> batch_negatives(const Json& settings) {
     if (method_of(settings, "variant") == "start") return {};
     std::vector<BatchNegatives> all;
-    for (const Json& recipe : recipes_of(settings))
-        for (BatchNegatives& batch : of_stage(settings, recipe)) all.push_back(std::move(batch));
+    const std::vector<Json> recipes = recipes_of(settings);
+    for (std::size_t i = 1; i <= recipes.size(); ++i)
+        for (BatchNegatives& batch : of_last_stage(settings, std::span(recipes).first(i))) all.push_back(std::move(batch));
     return all;
 }
 

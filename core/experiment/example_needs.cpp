@@ -50,6 +50,8 @@ bool is_mined(std::span<const Json> recipes, const std::string& task) {
     });
 }
 
+bool is_from_negatives(LearnsFrom what) { return what == LearnsFrom::negatives || what == LearnsFrom::scores; }
+
 class Check {
   public:
     Check(const Catalogue& catalogue, std::string file) : catalogue_(catalogue), file_(std::move(file)) {}
@@ -136,7 +138,6 @@ class Check {
     }
 
     std::string why_not(LearnsFrom what, const Json& entry, bool mined) const {
-        const bool from_negatives = what == LearnsFrom::negatives || what == LearnsFrom::scores;
         if (what == LearnsFrom::scores && none_is(entry, is_scored))
             return "learns from scores, and these data have none; give each example 'scores', the positive's first, or have a teacher "
                    "write them (faceter data score)" +
@@ -145,7 +146,7 @@ class Check {
             return "learns from scores, and the negatives that a stage mines for these data have none; have them mined and scored before "
                    "(faceter data mine, then faceter data score), and leave mine out" +
                    others(LearnsFrom::negatives);
-        if (from_negatives && !mined && none_is(entry, has_negatives))
+        if (is_from_negatives(what) && !mined && none_is(entry, has_negatives))
             return "compares each positive with hard negatives, and these data have none; give them 'negatives', or have them mined "
                    "(faceter data mine, or mine in stages)" +
                    others(none_is(entry, is_scored) ? LearnsFrom::positives : LearnsFrom::order);
@@ -181,6 +182,16 @@ std::vector<std::string> check_examples(const Experiment& experiment, const Cata
     for (const ResolvedRun& run : experiment.runs())
         if (run.method != "start") check.run(run.settings);
     return check.remarks();
+}
+
+bool needs_negatives(const Json& settings, std::size_t part, const std::string& task, const Catalogue& catalogue) {
+    const std::vector<Json> recipes = recipes_of(settings);
+    return std::any_of(recipes.begin() + static_cast<std::ptrdiff_t>(std::min(part, recipes.size())), recipes.end(),
+                       [&](const Json& recipe) {
+                           const auto method = json_at<std::string>(recipe.at("objective"), "method", "objective");
+                           const Catalogue::Entry* objective = catalogue.find(ExtensionKind::objective, method);
+                           return objective && trains(recipe, task) && is_from_negatives(objective->extension.learns_from);
+                       });
 }
 
 }  // namespace faceter

@@ -12,4 +12,8 @@ namespace faceter {
 /// pairs with scores under an objective that does not read them.
 std::vector<std::string> check_examples(const Experiment& experiment, const Catalogue& catalogue);
 
+/// Whether an example of the task without hard negatives ends a run of these settings in its `part`th stage or behind it: the loss of one
+/// that trains the task learns from these.
+bool needs_negatives(const Json& settings, std::size_t part, const std::string& task, const Catalogue& catalogue);
+
 }  // namespace faceter

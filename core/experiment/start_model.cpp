@@ -11,6 +11,7 @@
 #include "common/error.h"
 #include "common/strings.h"
 #include "experiment/builtin_settings.h"
+#include "experiment/instruction_room.h"
 #include "experiment/recipes.h"
 #include "experiment/run_models.h"
 #include "settings/core_settings.h"
@@ -25,7 +26,8 @@ struct StartModel {
     Json routing = Json::object();     ///< of its token-routed blocks, by the names of settings
     std::int64_t blocks = 0, dim = 0;  ///< dim: elements of an embedding
     AdapterModules layers;
-    bool masks = false;  ///< was found fit for masked-language modelling
+    bool masks = false;                      ///< was found fit for masked-language modelling
+    std::unique_ptr<Tokenizer> tokenizer{};  ///< once it was needed: tokenizer_of
 };
 
 bool has_router(const ModelFolder& folder) { return fs::exists(folder.folder / "router.json"); }
@@ -102,6 +104,19 @@ StartModel looked_at(const std::string& name, const fs::path& relative_to, std::
     return {std::move(folder), !routing.empty(), std::move(routing), config.num_layers, dim, adapter_modules(config)};
 }
 
+const Tokenizer& tokenizer_of(StartModel& start) {
+    if (start.tokenizer) return *start.tokenizer;
+    const std::string name = (start.files.encoder_folder / "config.json").string();
+    start.tokenizer = load_model_tokenizer(start.files, EncoderConfig::from_json(start.files.config, name, start.files.weights()), name);
+    return *start.tokenizer;
+}
+
+/// Tokens that a run reads of a text.
+std::size_t longest_of(const ResolvedRun& run, const StartModel& start) {
+    const auto own = json_or<std::size_t>(run.settings, "max_length", 0, "settings");
+    return own > 0 ? own : start.files.max_seq_length;
+}
+
 /// Errors (settings): a start model that the run's variant cannot begin with.
 void check_variant(const ResolvedRun& run, const StartModel& start, const std::string& file) {
     if (run.dense_start && start.routes_tokens)
@@ -142,8 +157,7 @@ void check_layers(const ResolvedRun& run, const StartModel& start, const std::st
 /// Errors (settings): lengths of texts and prefixes of embeddings beyond those of the model that the run starts from.
 void check_recipes(const ResolvedRun& run, const StartModel& start, const std::string& file) {
     if (run.method == "start") return;
-    const auto own = json_or<std::size_t>(run.settings, "max_length", 0, "settings");
-    const std::size_t longest = own > 0 ? own : start.files.max_seq_length;
+    const std::size_t longest = longest_of(run, start);
     for (const Json& recipe : recipes_of(run.settings)) {
         const auto name = json_or<std::string>(recipe, "name", "", "stages");
         const std::string where = name.empty() ? file : fmt::format("{}: stage '{}'", file, name);
@@ -178,7 +192,7 @@ void check_masked_language(const ResolvedRun& run, StartModel& start, const std:
             "{}: its decoder {} is not tied to the word embeddings (tie_word_embeddings: false), which is not supported; remove the head's "
             "tensors to start with a fresh one",
             where, head->decoder);
-    if (load_model_tokenizer(start.files, EncoderConfig::from_json(start.files.config, name, weights), name)->special().mask < 0)
+    if (tokenizer_of(start).special().mask < 0)
         throw settings_error(
             "{}: its tokenizer has no mask token, which masked-language modelling needs; name one as mask_token in its "
             "tokenizer_config.json",
@@ -187,15 +201,22 @@ void check_masked_language(const ResolvedRun& run, StartModel& start, const std:
 }
 
 /// Errors (settings): a length that leaves nothing of a text but the special tokens around it.
-void check_room(const ResolvedRun& run, const StartModel& start, const std::string& file) {
+void check_room(const ResolvedRun& run, StartModel& start, const std::string& file) {
     constexpr std::size_t most_special = 8;  // around a text: no tokenizer's template has more
-    const auto limit = json_or<std::size_t>(run.settings, "max_length", 0, file);
-    if (limit == 0 || limit > most_special) return;
-    const std::string name = (start.files.encoder_folder / "config.json").string();
-    const auto config = EncoderConfig::from_json(start.files.config, name, start.files.weights());
-    if (const std::size_t special = load_model_tokenizer(start.files, config, name)->num_special(); limit <= special)
-        throw settings_error("{}: max_length is {}, and {} special tokens stand around each text, which leaves nothing of it; name more",
-                             file, limit, special);
+    const auto check = [&](const std::string& where, const Json& owner, const char* key) {
+        const auto limit = json_or<std::size_t>(owner, key, 0, file);
+        if (limit == 0 || limit > most_special) return;
+        if (const std::size_t special = tokenizer_of(start).num_special(); limit <= special)
+            throw settings_error("{}{} is {}, and {} special tokens stand around each text, which leaves nothing of it; name more", where,
+                                 key, limit, special);
+    };
+    check(file + ": ", run.settings, "max_length");
+    if (run.method == "start") return;
+    for (const Json& recipe : recipes_of(run.settings)) {
+        const auto name = json_or<std::string>(recipe, "name", "", "stages");
+        const std::string where = fmt::format("{}: {}training.", file, name.empty() ? "" : fmt::format("stage '{}': ", name));
+        for (const char* key : {"query_length", "document_length"}) check(where, training_of(recipe), key);
+    }
 }
 
 /// Errors (settings): an analysis of stored forms shall cut embeddings to more elements than they have.
@@ -308,6 +329,10 @@ std::vector<std::string> check_start_models(const Experiment& experiment) {
         check_recipes(run, seen[name], experiment.file().string());
         check_masked_language(run, seen[name], experiment.file().string());
         check_analyses(run, seen[name], experiment.file().string());
+        for (std::string& remark : instructions_without_room(
+                 run, longest_of(run, seen[name]), [&]() -> const Tokenizer& { return tokenizer_of(seen[name]); },
+                 experiment.file().string()))
+            if (std::find(remarks.begin(), remarks.end(), remark) == remarks.end()) remarks.push_back(std::move(remark));
     }
     return remarks;
 }

@@ -26,6 +26,7 @@ class Settings {
     explicit Settings(const Catalogue& catalogue) : catalogue_(catalogue) {}
 
     void add(const ResolvedRun& run) {
+        analyses(run);
         method(run, ExtensionKind::variant, run.settings.at("variant"), "variants." + run.variant);
         for (const Json& recipe : recipes_of(run.settings)) {
             const auto stage = json_or<std::string>(recipe, "name", "", "stages");
@@ -58,6 +59,20 @@ class Settings {
     void note(const std::string& place, bool is_read, const std::string& remark) {
         remarks_.try_emplace(place, remark);
         if (is_read) read_.insert(place);
+    }
+
+    /// Of core's own analyses: those that would have nothing to look at.
+    void analyses(const ResolvedRun& run) {
+        const Json all = json_or<Json>(run.settings, "analyses", Json::array(), "settings");
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            const std::string method = json_at<std::string>(all[i], "method", "analyses"), place = fmt::format("analyses[{}]", i);
+            if (method == "inter_task_similarity")
+                note(place, json_or<Json>(all[i], "texts", Json(), place).is_object(),
+                     "(inter_task_similarity) has no texts to embed, and is left out; give it texts: {source: ..., count: ...}");
+            if (method == "embedding_forms")
+                note(place, !run.settings.at("evaluation").at("datasets").empty(),
+                     "(embedding_forms) has nothing to score: evaluation.datasets names nothing");
+        }
     }
 
     /// By an analysis of the method's own plugin, which may vary what the run itself does not read.

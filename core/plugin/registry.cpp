@@ -2,6 +2,7 @@
 
 #include "common/error.h"
 #include "common/strings.h"
+#include "data/sources.h"
 #include "eval/form_scores.h"
 #include "eval/inter_task_similarity.h"
 #include "plugin/declared_settings.h"
@@ -35,6 +36,7 @@ class StartModel final : public Variant {
 class SimilarityAnalysis final : public Analysis {
   public:
     AnalysisResult run(const AnalysisContext& context) const override {
+        if (context.texts.empty()) throw DataUnavailable("its settings name no texts to embed (texts: {source: ..., count: ...})");
         const auto similarity = inter_task_similarity(context.embedder, context.tasks, context.texts);
         return {similarity.to_json(),
                 {{"inter_task_similarity", similarity.densities(context.run_name)},

@@ -154,7 +154,10 @@ const Schema& stage_schema() {
             text("name", "", "Name of the stage.").must(),
             list("tasks", text("", "", "A task."), "The tasks that are trained; empty: all."),
             section("filter", filter_schema(), "Before it is trained: consistency filtering of its training data.").optional(),
-            section("mine", mine_schema(), "Before it is trained: hard negatives for its training data.").optional(),
+            section("mine", mine_schema(),
+                    "Before it is trained: hard negatives for its training data. Where a loss from here on learns from these, examples "
+                    "that have none are left out.")
+                .optional(),
             any("training", "Settings of the training recipe that differ here."),
             any("curriculum", "Another order of batches: method and its settings."),
             any("objective", "Another loss: method and its settings."),

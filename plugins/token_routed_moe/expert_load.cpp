@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "data/sources.h"
 #include "eval/inter_task_similarity.h"
 
 namespace faceter {
@@ -111,6 +112,7 @@ Table load_table(const FacetLoads& facets, const std::string& run) {
 class ExpertLoad final : public Analysis {
   public:
     AnalysisResult run(const AnalysisContext& context) const override {
+        if (context.texts.empty()) throw DataUnavailable("its settings name no texts to embed (texts: {source: ..., count: ...})");
         const EmbeddingModel& model = context.embedder.model();
         const std::vector<std::string_view> texts(context.texts.begin(), context.texts.end());
         FacetLoads facets;

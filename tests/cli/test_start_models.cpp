@@ -227,6 +227,27 @@ class TestStartModels : public QObject {
         const Outcome nothing = check(model, "dense", {}, "max_length: 2\n");
         QCOMPARE(nothing.code, 3);
         HAS(nothing.err, "max_length is 2, and 2 special tokens stand around each text");
+        refused("training: {document_length: 2}\n", "training.document_length is 2, and 2 special tokens stand around each text");
+        refused("stages: [{name: one, training: {query_length: 1}}]\n", "stage 'one': training.query_length is 1, and 2 special tokens");
+    }
+
+    void an_instruction_that_leaves_nothing_of_a_text_is_warned_of_before_anything_starts() {
+        NEED_SHARED();
+        const fs::path model = shared_folder() / "fixtures/bert";
+        const auto warned = [&](const std::string& length, const std::string& more) {
+            const Outcome outcome = check(model, "instruction", {"--set", "tasks.retrieval.instructions.query=one two three four "},
+                                          "max_length: " + length + "\n" + more);
+            if (outcome.code != 0) return outcome.err;
+            const std::size_t at = outcome.err.find("takes all");
+            return at == std::string::npos ? "" : outcome.err.substr(at, outcome.err.find(':', at) - at);
+        };
+        QCOMPARE(warned("6", ""), std::string("takes all 6 tokens that are read of a query (max_length)"));
+        QCOMPARE(warned("24", ""), std::string());
+        QCOMPARE(warned("24", "training: {query_length: 6}\n"),
+                 std::string("takes all 6 tokens that are read of a query (training.query_length)"));
+        QCOMPARE(warned("24", "training: {document_length: 6}\n"), std::string());
+        QCOMPARE(warned("24", "stages: [{name: one, training: {query_length: 5}}]\n"),
+                 std::string("takes all 5 tokens that are read of a query (training.query_length)"));
     }
 
     void layers_that_the_model_does_not_have_are_refused_with_those_that_it_has() {

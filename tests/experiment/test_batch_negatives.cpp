@@ -101,6 +101,18 @@ class TestBatchNegatives : public QObject {
         QCOMPARE(all[2].stage, std::string("then"));
         QCOMPARE(all[2].hard, std::optional<std::int64_t>(7 * 16));
     }
+    void what_a_stage_has_mined_stays_with_those_behind_it() {
+        const auto all =
+            of("stages:\n"
+               "  - {name: first, tasks: [retrieval], mine: {teacher: minilm, negatives: 7}}\n"
+               "  - {name: other, tasks: [clustering]}\n"
+               "  - {name: then, tasks: [retrieval], mine: {teacher: minilm, filter_given: true}}\n"
+               "  - {name: last, tasks: [retrieval], mine: {teacher: minilm, negatives: 4}}\n");
+        QCOMPARE(all.size(), std::size_t(4));
+        QCOMPARE(all[1].hard_each, std::optional<std::int64_t>(0));
+        QCOMPARE(all[2].hard_each, std::optional<std::int64_t>(7));
+        QCOMPARE(all[3].hard_each, std::optional<std::int64_t>(4));
+    }
     void the_start_model_has_none() { QVERIFY(of("", 0).empty()); }
     void runs_are_chosen_by_name_and_by_its_beginning() {
         const Experiment experiment = parse_sample();

@@ -119,6 +119,22 @@ class TestExampleNeeds : public QObject {
         check(entry("/nowhere.jsonl"), "by_order");
         check(entry(file("broken.jsonl", "{\"query\"")), "by_order");
     }
+    void a_stage_that_mines_asks_what_the_losses_behind_it_learn_from() {
+        const Catalogue known = catalogue();
+        const auto needs = [&](const std::string& stages, std::size_t part) {
+            const Experiment experiment = Experiment::parse(
+                "name: x\ntasks:\n  t: {type: retrieval, train: [{path: /nowhere}]}\n  u: {type: sts, train: [{path: /nowhere}]}\n"
+                "variants: {EM: {method: dense}}\nstages: [" +
+                    stages + "]\n",
+                "/base/x.yaml", known);
+            return needs_negatives(experiment.runs().back().settings, part, "t", known);
+        };
+        QVERIFY(needs("{name: a, objective: {method: by_negatives}}", 0));
+        QVERIFY(needs("{name: a}, {name: b, objective: {method: by_scores}}", 0));
+        QVERIFY(!needs("{name: a, objective: {method: by_negatives}}, {name: b}", 1));
+        QVERIFY(!needs("{name: a}, {name: b, tasks: [u], objective: {method: by_negatives}}", 0));
+        QVERIFY(!needs("{name: a, objective: {method: by_order}}", 0));
+    }
     void a_table_without_a_format_is_refused_before_it_is_read() {
         const std::string table = file("bare.csv", "a,b\n");
         EXPECT_ERROR(check(entry(table), "by_order"), "/base/x.yaml: tasks.t.train[0] (set): ", "needs format: pairs, triplets, labelled");

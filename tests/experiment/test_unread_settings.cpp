@@ -73,6 +73,15 @@ class TestUnreadSettings : public QObject {
         QVERIFY(remarks("method: routed, router: fixed, many: false").empty());
         QVERIFY(remarks(dense, "training: {steps: 10, warmup_steps: 10}\n", "2").empty());
     }
+    void an_analysis_that_has_nothing_to_look_at_is_told() {
+        const std::string texts = "analyses: [{method: inter_task_similarity, texts: {source: file, path: a.txt}}]\n";
+        QVERIFY(remarks(dense, texts).empty());
+        QVERIFY(tells(remarks(dense, "analyses: [{method: inter_task_similarity}]\n"),
+                      "analyses[0] (inter_task_similarity) has no texts to embed"));
+        const std::string forms = "analyses: [{method: embedding_forms}]\n";
+        QVERIFY(tells(remarks(dense, forms), "analyses[0] (embedding_forms) has nothing to score"));
+        QVERIFY(remarks(dense, forms + "evaluation: {datasets: [{source: folder, path: a}]}\n").empty());
+    }
     void a_setting_that_counts_under_another_choice_is_told() {
         QVERIFY(tells(remarks("method: routed, router: fixed, clusters: 3"),
                       "variants.V.clusters is 3, and nothing reads it: it counts where router is pilot, which is fixed"));

@@ -143,6 +143,19 @@ class TestStages : public QObject {
             QVERIFY(!fs::exists(made.results() / "similar.json"));
         }
     }
+    void an_analysis_without_texts_is_left_out_and_said() {
+        NEED_SHARED();
+        std::string text = experiment_text("{method: instruction}", "");
+        const std::string without = "embedding_forms, prefixes: [16]";
+        text.replace(text.find(without), without.size(), "inter_task_similarity");
+        const RunDirectory done = run_text(text);
+        const auto warnings = events(done, "warning");
+        QVERIFY(std::any_of(warnings.begin(), warnings.end(), [](const JournalEvent& warning) {
+            return warning.fields.at("message").get<std::string>().starts_with(
+                "analysis inter_task_similarity is left out: its settings name no texts");
+        }));
+        QVERIFY(!fs::exists(done.results() / "inter_task_similarity.json") && fs::exists(done.results() / "similar.json"));
+    }
     void no_more_steps_are_taken_than_were_announced() {
         NEED_SHARED();
         std::string text = "curriculum: {method: shuffled}\n" + experiment_text("{method: dense}", "");
@@ -360,6 +373,32 @@ class TestStages : public QObject {
         triplets.close();
         QCOMPARE(events(run_text(text + "objective: {method: triplet}\n"), "step").size(), std::size_t{6});
         EXPECT_ERROR(run_text(text + "objective: {method: triplet}\ncurriculum: {method: shuffled}\n"), "triplet", "'weak' have none");
+    }
+    void examples_for_which_a_stage_leaves_no_negative_do_not_end_a_run_whose_loss_needs_one() {
+        NEED_SHARED();
+        std::string text =
+            experiment_text("{method: instruction}", ", objective: {method: triplet}, mine: {filter_given: true, margin: 1}");
+        const std::string fine = "path: fine.jsonl";
+        text.replace(text.find(fine), fine.size(), "path: half.jsonl");
+        std::ofstream half(project_.path() / "half.jsonl");
+        for (int i = 0; i < 20; ++i) {  // the text itself is nearer than any other
+            Json pair{{"query", fmt::format("text {}", i)}, {"document", fmt::format("text {}", i)}};
+            if (i % 2 == 0) pair["negatives"] = {fmt::format("something else {}", i)};
+            half << pair.dump() << "\n";
+        }
+        half.close();
+        const RunDirectory done = run_text(text);
+        QCOMPARE(chosen(done, "stage-1-mine-1.jsonl").size(), std::size_t{10});
+        const auto warnings = events(done, "warning");
+        const auto said = std::count_if(warnings.begin(), warnings.end(), [](const JournalEvent& warning) {
+            return warning.fields.at("message").get<std::string>().find("10 of 20 examples have no hard negative") != std::string::npos;
+        });
+        QCOMPARE(said, std::ptrdiff_t{1});
+        std::string none = text;
+        none.replace(none.find("margin: 1"), 9, "margin: 1, absolute_margin: 2");
+        EXPECT_ERROR(run_text(none), "none of the 20 examples of the training data 'fine' has a hard negative");
+        text.replace(text.find("method: triplet"), 15, "method: infonce");
+        QCOMPARE(chosen(run_text(text), "stage-1-mine-1.jsonl").size(), std::size_t{20});
     }
     void a_run_that_goes_on_behind_its_training_looks_at_the_data_that_it_was_trained_on() {
         NEED_SHARED();
