@@ -61,8 +61,7 @@ class Room {
         if (ids.size() < length) return;
         std::string remark = fmt::format(
             "{}: {} takes all {} tokens that are read of a {} ({}): where a variant puts it in front, nothing of a text behind it is read, "
-            "and "
-            "all texts are alike; raise {}, or shorten the instruction",
+            "and all texts are alike; raise {}, or shorten the instruction",
             file_, place, length, side, limit, limit);
         if (std::find(remarks_.begin(), remarks_.end(), remark) == remarks_.end()) remarks_.push_back(std::move(remark));
     }
