@@ -110,6 +110,7 @@ class Benchmarks:
     def tokenise(self, rows):
         said = self.peer("peer_tokenize.py", self.bin / "bench_tokenize", self.o.model, self.o.texts, 0, self.o.rounds)
         rows["tokenise"].ratios.append(number(r"ratio of medians\s+([\d.]+)", said))
+        rows["tokie"].ratios.append(number(r"ratio to tokie\s+([\d.]+)", said))
 
     def train(self, rows):
         steps = 2 if self.o.tiny else 10
@@ -234,6 +235,7 @@ def all_rows():
         Row("embed int8", "the same, int8 against its float32", ">= 5"),
         Row("one text", "one short text, resident model, time", "<= 0.125"),
         Row("tokenise", "tokenise on one thread, against Hugging Face tokenizers", "> 1"),
+        Row("tokie", "the same, against tokie", "> 1"),
         Row("train", "train, InfoNCE, batch 64, 128 tokens, pairs/s, against SentenceTransformerTrainer", ">= 4"),
         Row("train bf16", "the same with products in bf16, against its float32", ">= 5"),
         Row("train memory", "the same in float32, peak memory", "<= 0.2"),
@@ -259,7 +261,7 @@ def all_rows():
     ]
 
 
-MEASURES = {"embed": ["embed float32", "embed memory", "embed bf16", "embed int8", "one text"], "tokenise": ["tokenise"], "train": ["train", "train bf16", "train memory"],
+MEASURES = {"embed": ["embed float32", "embed memory", "embed bf16", "embed int8", "one text"], "tokenise": ["tokenise", "tokie"], "train": ["train", "train bf16", "train memory"],
             "cached": ["cached"], "mote": ["mote"], "seven": ["seven"], "journal": ["journal"], "resume": ["resume"], "lora": ["lora", "lora memory"],
             "routed": ["routed"], "start": ["help", "first vector"], "search": ["search 10", "search 1000"], "anneal": ["anneal"],
             "classify": ["classify"], "server": ["server", "server cpu", "server late"], "store": ["store"], "scaling": ["scaling"]}
