@@ -38,34 +38,42 @@ void ClusterThread::follow(const QStringList& runs) {
 
 void ClusterThread::run() {
     QElapsedTimer sinceAsked;
-    const auto attempt = [this](const auto& work) {
+    std::string wrongLooking, wrongAsking, wrongPumping;  // why each failed, until it does not
+    const auto attempt = [this](std::string& wrong, const auto& work) {
+        wrong.clear();
         try {
             work();
         } catch (const std::exception& error) {
-            tell({error.what()});
+            wrong = error.what();
+            tell({wrong});
         }
     };
     do {
-        if (takeWoken()) attempt([this] { lookForRuns(); });
-        if (!sinceAsked.isValid() || sinceAsked.elapsed() >= job_interval_ms) {
-            attempt([this] { tell(refresh_slurm_jobs(Project(m_folder, false), &m_ending)); });
+        const bool isWoken = takeWoken(), isDue = !sinceAsked.isValid() || sinceAsked.elapsed() >= job_interval_ms;
+        if (isWoken || (isDue && !wrongLooking.empty())) attempt(wrongLooking, [this] { lookForRuns(); });
+        if (isDue || (isWoken && !wrongAsking.empty())) {
+            attempt(wrongAsking, [this] { tell(refresh_slurm_jobs(Project(m_folder, false), &m_ending)); });
             sinceAsked.start();
         }
-        attempt([this] { pump(); });
+        attempt(wrongPumping, [this] { pump(); });
+        std::vector<std::string> lasting{wrongLooking, wrongAsking, wrongPumping};
+        std::erase(lasting, "");
+        tellWhatIsOver(lasting);
     } while (sleepUntilWoken(m_machines.empty() ? job_interval_ms : pump_interval_ms));
     m_machines.clear();  // its connections belong to this thread
 }
 
 /// Those behind ssh whose record here does not say that they are over, and those that were asked for.
 void ClusterThread::lookForRuns() {
+    const Project project(m_folder, false);
+    const std::vector<std::string> ids = project.run_ids();
     QStringList asked;
     {
         const QMutexLocker lock(&m_mutex);
         asked.swap(m_asked);
     }
-    const Project project(m_folder, false);
     std::map<std::string, std::set<std::string>> wanted;
-    for (const std::string& id : project.run_ids()) {
+    for (const std::string& id : ids) {
         const std::filesystem::path folder = project.runs_folder() / id;
         std::error_code ignored;
         if (!std::filesystem::exists(folder / "control/launch.json", ignored) || !std::filesystem::exists(folder / "run.json", ignored))

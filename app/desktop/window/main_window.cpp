@@ -108,6 +108,7 @@ MainWindow::MainWindow(Workspace& workspace)
       m_start(new StartPage) {
     setWindowTitle(QStringLiteral("Faceter"));
     setAcceptDrops(true);
+    qApp->installEventFilter(this);
     buildPanels();
     m_activity->setJobs(new JobsPanel(m_tools->jobs()));
     m_inspector->addRunPart(new DiagnoseCard(workspace, m_tools->jobs()));
@@ -517,6 +518,24 @@ void MainWindow::restoreLayout() {
     for (QSplitter* splitter : {m_horizontal, m_vertical}) splitter->setHandleWidth(1);
     for (QAction* panel : std::as_const(m_panels))
         if (!settings.value(QStringLiteral("window/") + panel->objectName(), true).toBool()) panel->trigger();
+}
+
+namespace {
+
+bool hasFiles(const QMimeData& data) {
+    const QList<QUrl> urls = data.urls();
+    return std::any_of(urls.begin(), urls.end(), [](const QUrl& url) { return url.isLocalFile(); });
+}
+
+}  // namespace
+
+/// Files that are dragged are for the window wherever they are dropped: a text below them would take their addresses for text.
+bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
+    if (event->type() != QEvent::DragEnter || watched == this || !watched->isWidgetType()) return QMainWindow::eventFilter(watched, event);
+    if (static_cast<QWidget*>(watched)->window() != this || !hasFiles(*static_cast<QDragEnterEvent*>(event)->mimeData()))
+        return QMainWindow::eventFilter(watched, event);
+    event->ignore();
+    return true;
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {

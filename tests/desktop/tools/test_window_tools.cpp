@@ -9,6 +9,7 @@
 #include <QLineEdit>
 #include <QListWidget>
 #include <QMimeData>
+#include <QPlainTextEdit>
 #include <QProcess>
 #include <QProgressBar>
 #include <QSettings>
@@ -256,6 +257,23 @@ class TestWindowTools : public QObject {
         drop(on.window.get(), bundle);
         QTRY_COMPARE(on.workspace.runs()->runs.size(), std::size_t(7));
         QTRY_VERIFY(!on.find<QWidget>("jobLine"));
+    }
+
+    void a_file_that_is_dropped_on_a_text_is_opened_and_not_written_into_it() {
+        ToolsWindow on;
+        const fs::path file = on.folder.path() / "dropped.yaml";
+        write_file_atomic(file, sample_experiment());
+        auto* note = on.find<QPlainTextEdit>("inspectorNote");
+        drop(note->viewport(), file);
+        QCOMPARE(note->toPlainText(), QString());
+        QTRY_COMPARE(on.window->currentPage(), QStringLiteral("compose"));
+        auto* editor = on.find<QPlainTextEdit>("yamlEditor");
+        QTRY_COMPARE(editor->toPlainText(), QString::fromUtf8(sample_experiment()));
+        const fs::path other = on.folder.path() / "other.yaml";
+        write_file_atomic(other, std::string(sample_experiment()) + "# another\n");
+        drop(editor->viewport(), other);
+        QTRY_VERIFY(editor->toPlainText().endsWith(QStringLiteral("# another\n")));
+        QVERIFY2(!editor->toPlainText().contains(QStringLiteral("file:")), qPrintable(editor->toPlainText()));
     }
 
     void a_file_that_cannot_be_opened_is_refused_in_words() {

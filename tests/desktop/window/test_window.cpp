@@ -436,9 +436,12 @@ class TestWindow : public QObject {
         QStringList texts;
         for (const QLabel* label : window.findChild<QWidget*>("storeProblemPage")->findChildren<QLabel*>()) texts << label->text();
         QVERIFY2(texts.contains("The project's folder is not there"), qPrintable(texts.join("; ")));
+        const auto* line = window.findChild<QWidget*>("warningLine");
+        QTRY_VERIFY(line->isVisible());
         fs::rename(away, path);
         workspace.session()->refresh();
         QTRY_VERIFY(window.frontPage());
+        QTRY_VERIFY(!line->isVisible());  // what it said is over
     }
 
     void a_torn_journal_is_named_in_a_line_that_can_be_dismissed() {
