@@ -114,7 +114,9 @@ std::string reason_not_of_format(const Json& settings) {
     try {
         const DataRequest request{settings, ".", 1, 0};
         const DataEntry entry(request);
-        if (entry.source != "file" || entry.on_error == RecordErrors::Policy::skip || !fs::is_regular_file(entry.need_path())) return "";
+        std::error_code none;
+        if (entry.source != "file" || entry.on_error == RecordErrors::Policy::skip || !fs::is_regular_file(entry.need_path(), none))
+            return "";
         const std::string format = format_of(entry);
         if (format.empty() || format == "texts") return "";
         RecordErrors errors(RecordErrors::Policy::skip);
