@@ -52,11 +52,7 @@ void tell(const Survey& survey) {
 }
 
 fs::path output_of(const InitOptions& options) {
-    if (!options.output.empty()) return absolute_path(options.output);
-    fs::path name = absolute_path(options.source);  // "." has a name, too
-    if (name.filename().empty()) name = name.parent_path();
-    std::string stem = name.filename().string();
-    return absolute_path(stem.substr(0, stem.find('.', 1)) + ".yaml");
+    return absolute_path(options.output.empty() ? starter_name(options.source) + ".yaml" : options.output);
 }
 
 void ask_the_rest(const InitOptions& options, StarterOptions& choices) {

@@ -6,6 +6,7 @@
 #include "common/abandoned.h"
 #include "common/error.h"
 #include "common/json_text.h"
+#include "common/printable.h"
 #include "common/strings.h"
 #include "compare/report.h"
 #include "data/child_process.h"
@@ -65,8 +66,13 @@ std::string report_as(const Report& report, const fs::path& output) {
     const std::vector<Table> tables = report_tables(report);
     if (ending == ".tex") return latex_document(tables);
     if (ending == ".json") return joined_json(tables);
-    std::string out = ending == ".md" ? "# " + report.title + "\n" : "";
-    for (const Table& table : tables) out += (out.empty() ? "" : "\n") + (ending == ".md" ? table_to_markdown(table) : table_to_csv(table));
+    if (ending == ".csv") {  // programs read one table of it
+        say(stderr, "note: {} has the scores; tests, settings, machines and data are in a report as .html, .md, .tex or .json\n",
+            output.string());
+        return table_to_csv(tables.front());
+    }
+    std::string out = "# " + report.title + "\n";
+    for (const Table& table : tables) out += "\n" + table_to_markdown(table);
     return out;
 }
 
@@ -136,7 +142,9 @@ void add_report_command(Cli& cli) {
                                         return report(*options);
                                     });
     add_comparison_options(*command, *options, "report on");
-    command->add_option("--output", options->output, "file to write; its ending says what: .html, .tex (booktabs), .md, .csv, .json")
+    command
+        ->add_option("--output", options->output,
+                     "file to write; its ending says what: .html, .tex (booktabs), .md, .csv (the scores alone), .json")
         ->type_name("FILE");
     command->add_option("--pdf", options->pdf, "the same as the HTML page, as a PDF")->type_name("FILE");
     command->add_option("--title", options->title, "heading")->type_name("TEXT");

@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::chrono::hours longest_tokenising{24};
 
+Error stopped() { return Error(ExitCode::stopped, "stopped; nothing of the folder was left"); }
+
 struct StageArguments : ExperimentArguments {
     std::string output;
     bool json = false;
@@ -32,7 +34,7 @@ void add_tokens(const Experiment& experiment, const fs::path& folder) {
                       longest_tokenising, 1 << 20);
         if (result.exit_code != 0) throw failure("{}", trim(result.last_lines));
     } catch (const Error& error) {
-        if (error.code() == ExitCode::stopped) throw;
+        if (error.code() == ExitCode::stopped) throw stopped();
         for (const auto& entry : fs::directory_iterator(folder)) remove_tree(entry.path());
         say(stderr, "warning: no token caches are staged, the node will make them: {}\n", error.what());
     }
@@ -57,7 +59,7 @@ int stage(const Cli& cli, const StageArguments& arguments) {
     options.smoke = arguments.smoke;
     options.add_tokens = [&](const fs::path& tokens) { add_tokens(experiment, tokens); };
     options.progress = [&](std::uint64_t done, std::uint64_t all) {
-        if (stop_requested() != StopRequest::none) throw Error(ExitCode::stopped, "stopped; nothing of the folder was left");
+        if (stop_requested() != StopRequest::none) throw stopped();
         if (!line) line.emplace("copy", all, "B");
         line->update(done);
     };

@@ -77,17 +77,19 @@ void open_run(const ModelOptions& options, bool with_route, OpenedModel& opened)
         opened.route.routed = opened.model->router != nullptr;  // a text that is not said to be a document is a query
 }
 
-/// Where a project was named, its runs were looked through first: that none is called so is said with what the hub said.
+/// The runs of the project, if there is one, were looked through first: that none is called so is said with what the hub said.
 fs::path folder_of(const ModelOptions& options) {
+    const fs::path project = options.project.empty() ? project_at_hand() : fs::path(options.project);
+    std::error_code none;
+    const bool has_runs = fs::is_directory(project / "runs", none);
     try {
         return resolve_named_model(options.model);
     } catch (const Error& error) {
         const std::string said = error.what();
         const bool is_path = options.model.find('/') != std::string::npos;
-        if (error.code() == ExitCode::stopped || options.project.empty() || is_path || said.find("of this project") != std::string::npos)
-            throw;
+        if (error.code() == ExitCode::stopped || !has_runs || is_path || said.find("of this project") != std::string::npos) throw;
         throw Error(error.code(), fmt::format("{}; nor has the project a run of this name; to see its runs: faceter list --project {}",
-                                              said, shell_word(options.project)));
+                                              said, shell_word(project.string())));
     }
 }
 

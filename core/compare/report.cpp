@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
+#include <map>
 
 #include "common/error.h"
 #include "common/strings.h"
@@ -107,27 +107,47 @@ std::optional<Figure> loss_figure(Store& store, const Comparison& comparison) {
     return figure;
 }
 
+/// Empty where there is none, or something else.
+std::string text_of(const Json& fields, const char* key) {
+    const auto found = fields.find(key);
+    return found != fields.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+/// What the journals call a data set; older ones leave it to its path.
+std::string data_name(const Json& fields, const Json& card) {
+    for (const std::string& name :
+         {text_of(fields, "name"), text_of(card, "name"), fs::path(text_of(card, "path")).filename().string(), text_of(card, "view")})
+        if (!name.empty()) return name;
+    return "data set";
+}
+
+/// Data sets by all that is said of them but the fingerprint, with their places.
+using SeenData = std::map<std::string, std::size_t>;
+
+/// Each once. Where the seeds of several runs drew other examples from the same files, the fingerprint is that of none of them.
+void add_data(const Json& fields, std::vector<ReportData>& data, SeenData& seen) {
+    const Json& card = fields.at("card");
+    ReportData one{data_name(fields, card), text_of(fields, "use"), text_of(fields, "task"), card};
+    Json told = one.card;
+    if (told.contains("files")) told.erase("fingerprint");  // older journals have nothing else to tell contents by
+    const auto [place, is_new] = seen.try_emplace(Json::array({one.use, one.task, one.name, told}).dump(), data.size());
+    if (is_new)
+        data.push_back(std::move(one));
+    else if (Json& first = data[place->second].card; first != card)
+        first.erase("fingerprint");
+}
+
 /// What the journals of a run say of machine, data and warnings.
-void read_journals(const RunDirectory& directory, ReportRun& run, std::vector<ReportData>& data, std::set<std::string>& seen) {
+void read_journals(const RunDirectory& directory, ReportRun& run, std::vector<ReportData>& data, SeenData& seen) {
     for (const int attempt : directory.attempts()) {
         JournalReader journal(directory.attempt_journal(attempt));
         while (auto read = journal.next()) {
-            JournalEvent& event = *read;
-            const auto text = [&](const char* key) {
-                return event.fields.contains(key) && event.fields[key].is_string() ? event.fields[key].get<std::string>() : std::string();
-            };
-            if (event.type == "attempt_started" && event.fields.contains("machine") && event.fields["machine"].is_object())
-                run.machine = event.fields["machine"];
-            if (event.type == "warning") run.warnings.push_back(text("message"));
-            if (event.type != "data" || !event.fields.contains("card") || !event.fields["card"].is_object()) continue;
-            const Json& card = event.fields["card"];
-            if (!seen.insert(text("use") + text("task") + card.dump()).second) continue;
-            std::string name = card.contains("name") && card["name"].is_string() ? card["name"].get<std::string>() : "";
-            if (name.empty())
-                name =
-                    card.contains("path") && card["path"].is_string() ? fs::path(card["path"].get<std::string>()).filename().string() : "";
-            if (name.empty() && card.contains("view") && card["view"].is_string()) name = card["view"];
-            data.push_back({name.empty() ? "data set" : name, text("use"), text("task"), card});
+            const JournalEvent& event = *read;
+            if (event.type == "attempt_started" && event.fields.contains("machine") && event.fields.at("machine").is_object())
+                run.machine = event.fields.at("machine");
+            if (event.type == "warning") run.warnings.push_back(text_of(event.fields, "message"));
+            if (event.type == "data" && event.fields.contains("card") && event.fields.at("card").is_object())
+                add_data(event.fields, data, seen);
         }
     }
 }
@@ -275,7 +295,7 @@ Report gather_report(const Project& project, Store& store, const std::vector<Run
     if (auto gains = gain_figure(report.comparison, report.view)) report.figures.push_back(std::move(*gains));
     report.figures.push_back(score_figure(report.comparison));
     if (auto loss = loss_figure(store, report.comparison)) report.figures.push_back(std::move(*loss));
-    std::set<std::string> seen;
+    SeenData seen;
     for (const RunRow& row : rows) {
         const RunDirectory directory(project.runs_folder() / row.info.id);
         ReportRun& run = report.runs.emplace_back();

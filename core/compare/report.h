@@ -48,8 +48,8 @@ Report gather_report(const Project& project, Store& store, const std::vector<Run
 /// One page that holds everything: no script, nothing from outside (its Content-Security-Policy forbids both), every text of runs and data
 /// escaped. Figures are SVG images.
 std::string report_to_html(const Report& report);
-/// The tables of it (scores, tests, settings, machines, data) for other formats: a LaTeX document, Markdown, CSV one after another, or
-/// JSON.
+/// The tables of it (scores first, then tests, settings, machines, data) for other formats: a LaTeX document, Markdown, JSON, or CSV, which
+/// holds one of them.
 std::vector<Table> report_tables(const Report& report);
 
 /// The groups against the baseline: gain, interval, p, adjusted p, effect size, n, wins, and what to mind.

@@ -1,5 +1,6 @@
 #include "data/child_process.h"
 
+#include <filesystem>
 #include <optional>
 
 #include "common/cancel.h"
@@ -12,7 +13,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 void check_limits(const std::string& program, Clock::time_point deadline, std::chrono::seconds limit) {
-    if (stop_requested() != StopRequest::none) throw Error(ExitCode::stopped, fmt::format("stopped while {} was running", program));
+    if (stop_requested() != StopRequest::none)
+        throw Error(ExitCode::stopped, fmt::format("stopped while {} was running", std::filesystem::path(program).filename().string()));
     if (Clock::now() <= deadline) return;
     throw data_error("{} took longer than {} s and was ended; check the network and the package sources, then try again", program,
                      limit.count());

@@ -100,7 +100,8 @@ std::string label_column(const Survey& survey, const ColumnRoles& roles) {
         alone += fmt::format(" (lists of positives or negatives are trained on as they are: {})", entry_of_lists(survey.file));
     for (const SurveyedColumn& column : survey.columns)
         if (column.nested > 0)
-            alone += fmt::format(". {0} holds members of its own; to take these: jq -c '.[\"{0}\"]' FILE > NEW.jsonl", column.name);
+            alone += fmt::format(". {0} holds members of its own; to have these beside the others: jq -c '. + .[\"{0}\"]' FILE > NEW.jsonl",
+                                 column.name);
     throw data_error(
         "{}: nothing says which texts belong together: a column of texts with one of labels, or two columns of texts, is wanted, and there "
         "are {}{}. "

@@ -63,6 +63,14 @@ class Pairs {
     bool seen_ = false;
 };
 
+/// Of a record that is neither a pair nor a labelled text, as `format` says it is.
+std::string reason_of_record(const Record& record, const std::string& format) {
+    const bool labelled = format == "labelled";
+    if (labelled ? is_labelled_record(record) : is_pair_record(record)) return "";
+    return fmt::format("format {} needs {} in each record, and the first has {}", format,
+                       labelled ? "a text and a label" : "a query and a document", record.known());
+}
+
 bool all_are(ExampleKind kind, const Take& take) {
     take(kind);
     return true;
@@ -100,6 +108,28 @@ bool look_at_folder(const DataEntry& entry, const Take& take) {
 }
 
 }  // namespace
+
+std::string reason_not_of_format(const Json& settings) {
+    std::string reason;
+    try {
+        const DataRequest request{settings, ".", 1, 0};
+        const DataEntry entry(request);
+        std::error_code none;
+        if (entry.source != "file" || entry.on_error == RecordErrors::Policy::skip || !fs::is_regular_file(entry.need_path(), none))
+            return "";
+        const std::string format = format_of(entry);
+        if (format.empty() || format == "texts") return "";
+        RecordErrors errors(RecordErrors::Policy::skip);
+        read_records(entry.need_path(), errors, format == "labelled" ? labelled_columns() : pair_columns(), [&](const Record& record) {
+            reason = reason_of_record(record, format);
+            throw Enough{};
+        });
+    } catch (const Enough&) {
+    } catch (const Error& error) {
+        reason = error.what();
+    }
+    return reason;
+}
 
 bool look_at_examples(const Json& settings, const Take& take) {
     try {

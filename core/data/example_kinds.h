@@ -1,5 +1,6 @@
 #pragma once
 #include <functional>
+#include <string>
 
 #include "common/json.h"
 
@@ -15,5 +16,9 @@ struct ExampleKind {
 /// else once for all. Bad records are passed over. False where neither the entry nor its files tell; reading the data says what is wrong
 /// with them.
 bool look_at_examples(const Json& entry, const std::function<bool(ExampleKind)>& take);
+
+/// Why reading the one file of a data entry (source file) will end at its first record: this is none of the entry's format. Empty where it
+/// is one, where there is none, and where bad records are passed over.
+std::string reason_not_of_format(const Json& entry);
 
 }  // namespace faceter

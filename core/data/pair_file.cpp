@@ -20,6 +20,7 @@ constexpr std::array<std::string_view, 4> negative_names{"negatives", "negative"
 const TableColumns columns_of_pairs{
     {"anchor", "positive", "negative_1", "negative_2", "negative_3", "negative_4", "negative_5", "negative_6", "negative_7", "negative_8"},
     {{anchor_names.begin(), anchor_names.end()}, {positive_names.begin(), positive_names.end()}}};
+const TableColumns columns_of_labelled{{"text", "label"}, {{"text"}, {"label", "label_text"}}};
 
 std::string_view checked(std::string_view text, std::string_view key) {
     if (trim(text).empty()) throw BadRecord{fmt::format("member '{}' is empty", key), ""};
@@ -87,6 +88,10 @@ bool is_pair_record(const Record& record) {
 
 const TableColumns& pair_columns() { return columns_of_pairs; }
 
+bool is_labelled_record(const Record& record) { return record.find({"text"}) && record.find({"label", "label_text"}); }
+
+const TableColumns& labelled_columns() { return columns_of_labelled; }
+
 ExampleKind kind_of_pair(const Record& record) {
     const Record::Member* given = record.find(std::span<const std::string_view>(negative_names));
     const bool negatives =
@@ -128,8 +133,7 @@ LabelledTexts read_labelled_file(const fs::path& file, DataReport& report) {
     LabelledTexts labelled;
     LabelIndex index;
     SharedInstructions instructions(file.string());
-    const TableColumns columns{{"text", "label"}, {{"text"}, {"label", "label_text"}}};
-    read_records(file, report.errors, columns, [&](const Record& record) {
+    read_records(file, report.errors, columns_of_labelled, [&](const Record& record) {
         const std::string_view text = record.text("text");
         const Record::Member* label = record.find({"label", "label_text"});
         if (!label) throw BadRecord{"member 'label' is missing", "members: " + record.known()};

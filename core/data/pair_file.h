@@ -20,6 +20,11 @@ bool is_pair_record(const Record& record);
 /// How a table of pairs without a header line is read.
 const TableColumns& pair_columns();
 
+/// True where a record has a text and a label.
+bool is_labelled_record(const Record& record);
+/// How a table of labelled texts without a header line is read.
+const TableColumns& labelled_columns();
+
 /// What a pair's record brings, MEDI's own form ("query": ["instruction", "text"]) as well.
 ExampleKind kind_of_pair(const Record& record);
 

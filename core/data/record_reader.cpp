@@ -5,6 +5,7 @@
 #include <set>
 
 #include "common/strings.h"
+#include "data/column_roles.h"
 #include "data/file_ending.h"
 #include "data/files_read.h"
 #include "data/line_reader.h"
@@ -106,10 +107,16 @@ bool is_header(const std::vector<std::string>& cells, const TableColumns& column
            std::all_of(columns.required.begin(), columns.required.end(), [&](const auto& names) { return has_one_of(cells, names); });
 }
 
+/// "question,answer" of a table that is read as labelled texts: the header of another format, where the columns have roles.
+bool is_header_of_others(const std::vector<std::string>& cells, const TableColumns& columns) {
+    return !columns.required.empty() && cells.size() > 1 && !columns.names.empty() && is_name_of_a_role(columns.names.front()) &&
+           std::all_of(cells.begin(), cells.end(), [](const std::string& cell) { return is_name_of_a_role(trim(cell)); });
+}
+
 /// Data error for names of columns without one that is needed: as a row they would be a text among the others.
 void refuse_half_header(const std::vector<std::string>& cells, const TableColumns& columns, const SourcePosition& place) {
     const auto found = [&](const auto& names) { return has_one_of(cells, names); };
-    if (std::none_of(columns.required.begin(), columns.required.end(), found)) return;
+    if (!is_header_of_others(cells, columns) && std::none_of(columns.required.begin(), columns.required.end(), found)) return;
     const auto missing = std::find_if_not(columns.required.begin(), columns.required.end(), found);
     if (missing == columns.required.end()) return;
     throw data_error("{}: names of columns, and none of them is {}; rename one, or write names above if this line is a row", place.text(),

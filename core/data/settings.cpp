@@ -46,12 +46,13 @@ Schema made_data_entry_schema() {
                      "Evaluation: how the data are scored (retrieval, reranking, classification, multilabel_classification, clustering, "
                      "pair_classification, sts, summarisation, bitext_mining); default: what the data say.")
                     .optional());
-    f.push_back(optional_count("max_examples",
-                               "At most so many training examples, test texts, pairs or sentences a set, chosen by hash; default: all."));
     f.push_back(optional_count(
-        "max_documents", "Retrieval: at most so many documents; the relevant ones of the queries that are kept are always among them."));
-    f.push_back(optional_count("max_queries", "Retrieval: at most so many queries, chosen by hash; default: all."));
-    f.push_back(optional_count("count", "Texts of an analysis: so many, chosen by hash; default: all.").in("texts"));
+        "max_examples", "At most so many training examples, test texts, pairs or sentences a set, chosen by hash; 0 and default: all."));
+    f.push_back(optional_count(
+        "max_documents",
+        "Retrieval: at most so many documents; the relevant ones of the queries that are kept are always among them; 0 and default: all."));
+    f.push_back(optional_count("max_queries", "Retrieval: at most so many queries, chosen by hash; 0 and default: all."));
+    f.push_back(optional_count("count", "Texts of an analysis: so many, chosen by hash; 0 and default: all.").in("texts"));
     f.push_back(choice("format", {"pairs", "triplets", "labelled", "texts"}, "pairs",
                        "What a file holds; default: what its first record shows. texts: a text a line, or records with a text, each a pair "
                        "with itself (masked-language modelling).")

@@ -104,11 +104,15 @@ EvaluationSet evaluation(const DataRequest& request) {
         read_pair_file(entry.need_path(), entry, builder, report);
         const TrainingSet pairs = builder.finish({}, report, {});
         warn_of_instructions(own_instructions(pairs), entry, report);
-        set.data = retrieval_from_pairs(pairs);
+        const auto& data = set.data.emplace<RetrievalData>(retrieval_from_pairs(pairs));
+        report.counts["queries"] = data.queries.size();
+        report.counts["documents"] = data.documents.size();
     } else {
         const LabelledTexts labelled = read_labelled_file(entry.need_path(), report);
         warn_of_instructions(labelled.instructions, entry, report);
         set.data = clustering_from_labels(labelled);
+        report.counts["sentences"] = labelled.texts.size();
+        report.counts["labels"] = labelled.label_names.size();
     }
     limit_evaluation(set, entry.limits, report);
     set.fingerprint = fingerprint_of(set);

@@ -71,10 +71,26 @@ class Check {
         for (const auto& [name, task] : settings.at("tasks").items()) check_noise(name, task);
     }
 
+    /// As the source refuses on reading, which of data that are scored comes after the training.
+    void check_formats(const Json& settings) {
+        for (const auto& [name, task] : settings.at("tasks").items())
+            for (const char* part : {"train", "validation"}) check_formats(task.at(part), fmt::format("tasks.{}.{}", name, part));
+        check_formats(settings.at("evaluation").at("datasets"), "evaluation.datasets");
+    }
+
     const std::vector<std::string>& remarks() const { return remarks_; }
 
   private:
     std::string place(const std::string& task, std::size_t i) const { return fmt::format("{}: tasks.{}.train[{}]", file_, task, i); }
+
+    void check_formats(const Json& entries, const std::string& where) {
+        for (std::size_t i = 0; i < entries.size(); ++i) {
+            if (!seen_.insert(Json::array({"format", where, entries[i]})).second) continue;
+            if (const std::string reason = reason_not_of_format(entries[i]); !reason.empty())
+                throw data_error("{}: {}[{}] ({}): {}; name the format that the file has, or another file", file_, where, i,
+                                 name_of(entries[i]), reason);
+        }
+    }
 
     /// A pair that is a batch has no other's texts for negatives.
     void check_lone_pairs(const Extension& objective, const Json& recipe, const std::string& name, const Json& task, bool mined) {
@@ -179,8 +195,10 @@ class Check {
 
 std::vector<std::string> check_examples(const Experiment& experiment, const Catalogue& catalogue) {
     Check check(catalogue, experiment.file().string());
-    for (const ResolvedRun& run : experiment.runs())
+    for (const ResolvedRun& run : experiment.runs()) {
+        check.check_formats(run.settings);
         if (run.method != "start") check.run(run.settings);
+    }
     return check.remarks();
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -54,6 +55,8 @@ bool holds(const fs::path& file, std::string_view content) {
 }
 
 constexpr std::size_t least_rows = 40, most_held_out = 1000;
+constexpr std::string_view packed_endings[]{".gz", ".zst"},
+    table_endings[]{".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet", ".txt"};
 constexpr std::size_t around_text = 12;  // tokens: an instruction and both ends
 
 std::string yaml(std::string_view text) { return Json(std::string(text)).dump(-1, ' ', false, Json::error_handler_t::replace); }
@@ -398,6 +401,19 @@ curriculum: {{method: task_aware}}   # each batch is of one task, at that task's
 };
 
 }  // namespace
+
+std::string starter_name(const fs::path& source) {
+    fs::path name = absolute_path(source);  // "." has a name, too
+    if (name.filename().empty()) name = name.parent_path();
+    std::error_code error;
+    const bool is_folder = fs::is_directory(name, error);
+    name = name.filename();
+    if (is_folder) return name.string();
+    for (const std::span<const std::string_view> endings :
+         {std::span<const std::string_view>(packed_endings), std::span<const std::string_view>(table_endings)})
+        if (std::ranges::find(endings, lowercase_ascii(name.extension().string())) != endings.end()) name.replace_extension();
+    return name.string();
+}
 
 Starter start_from_table(const Survey& survey, const ColumnRoles& roles, const StarterOptions& options) {
     return TableStarter(survey, roles, options).make();

@@ -19,6 +19,8 @@ struct Starter {
     std::vector<std::pair<fs::path, std::string>> files;  ///< data to be written beside it
 };
 
+/// What an experiment on these data is called: as the table is without its ending ("v1.2" of v1.2.csv.gz), or as the folder is.
+std::string starter_name(const fs::path& source);
 /// An experiment on a table of texts: rows with all that their roles need, each document or labelled text once, a fifth of them (at most
 /// 1,000) held out for evaluation. Data error where too few are left.
 Starter start_from_table(const Survey& survey, const ColumnRoles& roles, const StarterOptions& options);

@@ -21,25 +21,23 @@ bool constant(std::span<const double> values) {
     return std::all_of(values.begin(), values.end(), [&](double v) { return v == values.front(); });
 }
 
-/// Values less their mean, divided by their length: the product of two such vectors is r.
-std::vector<double> centred_unit(std::span<const double> values) {
+/// Values less their mean, the largest of them 1 or -1, so that squares neither overflow nor vanish.
+std::vector<double> centred(std::span<const double> values) {
     const double centre = mean(values);
-    std::vector<double> unit(values.begin(), values.end());
+    std::vector<double> result(values.begin(), values.end());
     double largest = 0;
-    for (double& v : unit) largest = std::max(largest, std::abs(v -= centre));
-    double squares = 0;
-    for (double& v : unit) {
-        v /= largest;  // so that squares neither overflow nor vanish
-        squares += v * v;
-    }
-    for (double& v : unit) v /= std::sqrt(squares);
-    return unit;
+    for (double& v : result) largest = std::max(largest, std::abs(v -= centre));
+    for (double& v : result) v /= largest;
+    return result;
 }
+
+double dot(std::span<const double> u, std::span<const double> v) { return std::inner_product(u.begin(), u.end(), v.begin(), 0.0); }
 
 double product_moment(std::span<const double> x, std::span<const double> y) {
     if (x.size() < 2 || constant(x) || constant(y)) return not_a_number;
-    const auto u = centred_unit(x), v = centred_unit(y);
-    return std::clamp(std::inner_product(u.begin(), u.end(), v.begin(), 0.0), -1.0, 1.0);
+    const auto u = centred(x), v = centred(y);
+    // One root: of vectors that are alike, or opposite, exactly 1 and -1 come out.
+    return std::clamp(dot(u, v) / std::sqrt(dot(u, u) * dot(v, v)), -1.0, 1.0);
 }
 
 }  // namespace

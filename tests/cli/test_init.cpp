@@ -264,7 +264,7 @@ class TestInit : public QObject {
         HAS(outcome.err, "negatives holds lists and is left out. Such records can be trained on as they are: {source: file, format: pairs");
         init();
         put("nested.jsonl", nested);
-        refuses("nested.jsonl", {"data holds members of its own", "jq -c '.[\"data\"]'"});
+        refuses("nested.jsonl", {"data holds members of its own", "jq -c '. + .[\"data\"]'"});
         put("whole.jsonl", whole);
         refuses("whole.jsonl", {"pos holds lists", "are trained on as they are: {source: file, format: pairs, path: whole.jsonl}"});
     }

@@ -1,6 +1,7 @@
 #include <fstream>
 
 #include "cli/program.h"
+#include "common/file.h"
 #include "support/test.h"
 
 using namespace faceter;
@@ -19,6 +20,20 @@ class TestInitTables : public QObject {
     }
 
   private Q_SLOTS:
+    void an_experiment_is_called_as_its_table_is() {
+        std::string table = "text,label\n";
+        for (int i = 0; i < 60; ++i) table += fmt::format("my printer number {},{}\n", i, i % 2 ? "office" : "network");
+        const fs::path here = fs::current_path();
+        fs::current_path(folder_.path());
+        for (const char* name : {"v1.2.csv", "Tickets.CSV"}) std::ofstream(name, std::ios::binary) << table;
+        const Outcome versioned = faceter::testing::faceter({"init", "v1.2.csv", "--yes"});
+        const Outcome capitals = faceter::testing::faceter({"init", "Tickets.CSV", "--yes"});
+        fs::current_path(here);
+        QCOMPARE(versioned.out, (folder_.path() / "v1.2.yaml").string() + "\n");
+        QCOMPARE(capitals.out, (folder_.path() / "Tickets.yaml").string() + "\n");
+        HAS(read_file(folder_.path() / "v1.2.yaml"), "name: \"v1.2\"");
+        QVERIFY(fs::exists(folder_.path() / "v1.2-data/labels/train.jsonl"));
+    }
     void scores_with_a_decimal_comma_are_told_how_to_be_written() {
         std::string table = "sentence1;sentence2;score\n";
         for (int i = 0; i < 90; ++i) table += fmt::format("the cat {} sat there;a cat {} was there;{},5\n", i, i + i % 3, i % 5);

@@ -222,6 +222,25 @@ class TestStage : public QObject {
         }
         remove_tree(half);
     }
+    void a_stop_while_texts_are_tokenised_leaves_nothing() {
+        write_file_atomic(in("worker"), "#!/bin/sh\nexec sleep 100\n");
+        fs::permissions(in("worker"), fs::perms::owner_all);
+        QProcess process;
+        QProcessEnvironment variables = QProcessEnvironment::systemEnvironment();
+        variables.insert(QStringLiteral("FACETER_WORKER"), QString::fromStdString(in("worker")));
+        process.setProcessEnvironment(variables);
+        process.start(QStringLiteral(FACETER_BINARY_DIR "/bin/faceter"),
+                      {QStringLiteral("stage"), QString::fromStdString(in("moved away/mine.yaml")), QStringLiteral("--output"),
+                       QString::fromStdString(in("ended"))});
+        QByteArray said;
+        QTRY_VERIFY_WITH_TIMEOUT((said += process.readAllStandardError()).contains("tokenising"), 60000);
+        process.terminate();
+        QVERIFY(process.waitForFinished(60000));
+        said += process.readAllStandardError();
+        QCOMPARE(process.exitCode(), 6);
+        QVERIFY2(said.contains("stopped; nothing of the folder was left") && !said.contains(in("worker").c_str()), said);
+        QVERIFY(!fs::exists(in("ended")) && !fs::exists(in(".ended.new")));
+    }
     void staging_overwrites_nothing_and_leaves_nothing_half_made() {
         const Outcome again = call({"stage", in("moved away/mine.yaml"), "--output", staged_.string()});
         QCOMPARE(again.code, 2);

@@ -114,7 +114,12 @@ class TestStartModels : public QObject {
         QVERIFY(hub.requests().empty());
         HAS(asked_of("routed1").err, "did you mean the run 'routed-1'");
         QVERIFY(!hub.requests().empty());
-        HAS(asked_of("baseline").err, "run of this name; to see its runs: faceter list --project '" + project.string() + "'\n");
+        const std::string advice = "run of this name; to see its runs: faceter list --project '" + project.string() + "'\n";
+        HAS(asked_of("baseline").err, advice);
+        const Outcome at_hand = faceter::testing::faceter(
+            {"describe", "--model", "baseline"},
+            {"FACETER_PROJECT=" + project.string(), "HF_HUB_OFFLINE=0", "HF_ENDPOINT=" + hub.url(), "HF_HOME=" + folder.path().string()});
+        HAS(at_hand.err, advice);
     }
 
     void a_name_that_is_none_is_not_answered_by_the_run_in_whose_folder_it_is_asked() {

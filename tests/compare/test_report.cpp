@@ -47,9 +47,12 @@ class TestReport : public QObject {
                                   {"", 0, {{"host", "node7"}, {"processor", hostile}, {"threads", 2}, {"memory_bytes", 8589934592ull}}, 0});
             journal.event("data", {{"use", "evaluation"},
                                    {"task", "retrieval"},
+                                   {"name", "claims"},
                                    {"card",
                                     {{"source", "folder"},
                                      {"path", "/data/scifact"},
+                                     {"files", {{"sha256", "aa"}}},
+                                     {"fingerprint", fmt::format("drawn by seed {}", index)},
                                      {"counts", {{"documents", 5183}}},
                                      {"warnings", {"3 queries are empty"}}}}});
             for (int step = 1; step <= 5; ++step) journal.step({{"step", step}, {"total_steps", 5}, {"loss", 2.0 / step}});
@@ -75,7 +78,9 @@ class TestReport : public QObject {
              {"set1", "node7", "8.00 GiB", "documents 5183", "3 queries are empty", "variant.placement", "Paired t over data sets"})
             QVERIFY2(html.find(piece) != std::string::npos, piece);
         QCOMPARE(count(html, "src=\"data:image/svg+xml;base64,"), std::size_t{3 + 4});  // differences, scores, loss, one stored by each run
-        QCOMPARE(report_.data.size(), std::size_t{1});                                  // the same card of four runs
+        QCOMPARE(report_.data.size(), std::size_t{1});                                  // the same files of four runs
+        QCOMPARE(report_.data[0].name, std::string("claims"));
+        QVERIFY(!report_.data[0].card.contains("fingerprint"));
     }
     void a_latency_that_was_measured_once_beside_other_work_is_left_out() {
         const std::string html = report_to_html(report_);

@@ -116,6 +116,7 @@ class TestRecords : public QObject {
         const auto read_with = [&](const fs::path& file) { return read(file, "text", RecordErrors::Policy::skip, columns); };
         EXPECT_ERROR(read_with(put(at("half.csv"), "text,category\na,x\n")), "half.csv:1:", "none of them is label, label_text");
         EXPECT_ERROR(read_with(put(at("half.tsv"), "id\tText\n1\ta\n")), "half.tsv:1:", "rename one");
+        EXPECT_ERROR(read_with(put(at("pairs.csv"), "Question,answer\na,x\n")), "pairs.csv:1:", "none of them is text");
         QCOMPARE(read_with(put(at("none.csv"), "a,x\nb,y\n")).texts, (std::vector<std::string>{"a", "b"}));
     }
     void columns_of_one_name_are_refused() {

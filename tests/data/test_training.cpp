@@ -79,6 +79,23 @@ class TestTraining : public QObject {
         by_entry["query_instruction"] = "Mine: ";
         QCOMPARE(warnings(by_entry), std::string("[]"));
     }
+    void a_file_that_is_scored_says_how_much_is_in_it() {
+        const auto counts_of = [&](const char* name, std::string_view content, const char* task) {
+            put(folder_.path() / name, content);
+            const Json entry{{"source", "file"}, {"path", name}, {"task", task}};
+            return load_evaluation_set(request(entry, folder_.path())).card.at("counts");
+        };
+        const Json pairs = counts_of("two.jsonl",
+                                     R"({"query": "q1", "document": "d1"}
+{"query": "q1", "document": "d2"}
+{"query": "q2", "document": "d2"}
+{"query": "q3", "document": "d4"}
+)",
+                                     "retrieval");
+        QCOMPARE(pairs.at("queries").get<int>(), 3);
+        QCOMPARE(pairs.at("documents").get<int>(), 3);
+        QCOMPARE(counts_of("l.jsonl", labelled(), "clustering"), (Json{{"sentences", 61}, {"labels", 4}}));
+    }
     void pairs_are_read_under_all_of_their_names() {
         const auto set = load("names.jsonl", R"({"query": "q1", "document": "d1"}
 {"anchor": "q2", "positive": "d2", "negative": "n2"}

@@ -64,6 +64,19 @@ class TestExampleNeeds : public QObject {
         check(entry(texts, "hard_negatives: 2"), "by_order");
         check(entry(texts, "hard_negatives: 2"), "by_negatives");
     }
+    void a_file_of_another_format_is_refused_before_anything_is_trained() {
+        const std::string pairs = file("p.jsonl", R"({"query": "q", "document": "d"})");
+        const std::string texts = file("l.jsonl", "{\"text\": \"a\", \"label\": 1}\n");
+        EXPECT_ERROR(check(entry(pairs, "format: labelled"), "infonce"), "/base/x.yaml: tasks.t.train[0] (set)",
+                     "format labelled needs a text and a label in each record, and the first has 'query', 'document'");
+        EXPECT_ERROR(check(entry(texts, "format: pairs"), "infonce"), "needs a query and a document", "name the format");
+        const std::string scored = "evaluation: {datasets: [" + entry(texts, "format: pairs, task: retrieval") + "]}\n";
+        EXPECT_ERROR(check(entry(pairs), "infonce", scored), "evaluation.datasets[0] (set)", "needs a query and a document");
+        EXPECT_ERROR(check(entry(file("h.csv", "question,answer\nq,d\n"), "format: labelled"), "infonce"),
+                     "h.csv:1:", "none of them is text");
+        check(entry(pairs, "format: labelled, on_error: skip"), "infonce");
+        check(entry(texts, "format: labelled"), "infonce");
+    }
     void one_example_that_has_it_is_enough_here() {
         const std::string some = file("s.jsonl", R"({"query": "q", "document": "d"})"
                                                  "\n"

@@ -28,6 +28,14 @@ class TestCorrelation : public QObject {
         QCOMPARE(spearman(x, y).p, 0.0);
         QVERIFY(pearson(x, y).r < 0.9);
     }
+    void an_order_that_is_the_same_or_the_opposite_has_no_rounding() {
+        for (std::size_t n = 2; n < 40; ++n) {
+            std::vector<double> up(n), down(n);
+            for (std::size_t i = 0; i < n; ++i) up[i] = 0.1 * static_cast<double>(i), down[n - 1 - i] = up[i];
+            QCOMPARE(spearman(up, up).r, 1.0);
+            QCOMPARE(spearman(up, down).r, -1.0);
+        }
+    }
     void input_without_a_correlation_gives_nan() {
         const std::vector x{1.0, 2.0, 3.0}, constant{4.0, 4.0, 4.0}, with_nan{1.0, std::nan(""), 2.0};
         QVERIFY(std::isnan(pearson(x, constant).r) && std::isnan(spearman(constant, x).p));

@@ -60,8 +60,7 @@ QString summaryOf(const Survey& survey) {
 
 /// "tickets.csv.gz" -> "tickets.yaml" beside it.
 QString outputFor(const QString& source) {
-    const QFileInfo info(source);
-    return info.dir().filePath(info.fileName().section(QLatin1Char('.'), 0, 0) + QStringLiteral(".yaml"));
+    return QFileInfo(source).dir().filePath(qs(starter_name(source.toStdString())) + QStringLiteral(".yaml"));
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ const QStringList endings{QStringLiteral("html"), QStringLiteral("pdf"), QString
 ReportDialog::ReportDialog(const Workspace& workspace, const QStringList& selected, QWidget* parent)
     : CommandDialog(QStringLiteral("reportDialog"), tr("Write a report"),
                     tr("Tables with their tests, figures, settings and data of runs. The file's ending says what it becomes: .html, .pdf, "
-                       ".tex (booktabs), .md, .csv or .json."),
+                       ".tex (booktabs), .md, .csv (the scores alone) or .json."),
                     tr("Write"), parent),
       m_project(QString::fromStdString(workspace.session()->folder().string())),
       m_runs(new QComboBox),
