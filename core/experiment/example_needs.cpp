@@ -92,18 +92,20 @@ class Check {
         }
     }
 
-    /// A pair that is a batch has no other's texts for negatives.
+    /// A pair that is a batch has no other's texts for negatives, and no other pair to stand above or below.
     void check_lone_pairs(const Extension& objective, const Json& recipe, const std::string& name, const Json& task, bool mined) {
-        if (objective.learns_from != LearnsFrom::positives || json_at<std::int64_t>(training_of(recipe), "batch_size", "training") > 1)
-            return;
+        const bool by_order = objective.learns_from == LearnsFrom::order;
+        if (!by_order && objective.learns_from != LearnsFrom::positives) return;
+        if (json_at<std::int64_t>(training_of(recipe), "batch_size", "training") > 1) return;
         const bool none_counts = json_or<Json>(recipe.at("objective"), "hard_negatives", Json(), "objective") == Json("none");
         const Json& train = task.at("train");
         const auto lacks = [](const Json& entry) { return none_is(entry, has_negatives); };
         if (train.empty() || (!none_counts && (mined || !std::all_of(train.begin(), train.end(), lacks)))) return;
         throw settings_error(
-            "{} ({}): objective {} holds each query against the other texts of its batch, and training.batch_size is 1, without hard "
-            "negatives that count: the loss would be 0; set batch_size to 2 or more, or give the data 'negatives'",
-            place(name, 0), name_of(train.front()), objective.name);
+            "{} ({}): objective {} holds each {} of its batch, and training.batch_size is 1, without hard negatives that count: the loss "
+            "would be 0; set batch_size to 2 or more, or give the data 'negatives'",
+            place(name, 0), name_of(train.front()), objective.name,
+            by_order ? "pair against the other pairs" : "query against the other texts");
     }
 
     /// As inject_noise refuses on reading.

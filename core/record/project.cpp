@@ -88,6 +88,24 @@ void throw_if_renamed(const Project& project, const std::vector<std::string>& na
     }
 }
 
+/// Which variant a run is of stands in its run.json: the first that cannot be read, and how many more.
+std::string unread(const Project& project, const std::vector<std::string>& names) {
+    std::string first;
+    std::size_t more = 0;
+    for (const std::string& name : names) {
+        try {
+            RunDirectory(project.runs_folder() / name);
+        } catch (const Error& error) {
+            if (first.empty())
+                first = error.what();
+            else
+                ++more;
+        }
+    }
+    if (first.empty()) return "";
+    return "; not read: " + first + (more > 0 ? fmt::format(" (and {} more)", more) : "");
+}
+
 }  // namespace
 
 Project::Project(const fs::path& folder, bool create) : folder_(checked_folder(folder)) {
@@ -162,8 +180,8 @@ RunDirectory Project::find_run(std::string_view name) const {
     if (found.empty()) throw_if_renamed(*this, ids, name);
     if (found.size() > 1)
         throw usage_error("{} stands for several runs: {}; give a whole name", faceter::quoted(name), listed(*this, found));
-    throw usage_error("{}: no run {}{}", folder_.string(), faceter::quoted(name),
-                      ids.empty() ? "; the project has no runs yet" : "; runs are: " + listed(*this, ids));
+    throw usage_error("{}: no run {}{}{}", folder_.string(), faceter::quoted(name),
+                      ids.empty() ? "; the project has no runs yet" : "; runs are: " + listed(*this, ids), unread(*this, ids));
 }
 
 }  // namespace faceter

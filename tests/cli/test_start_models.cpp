@@ -233,7 +233,7 @@ class TestStartModels : public QObject {
         QCOMPARE(nothing.code, 3);
         HAS(nothing.err, "max_length is 2, and 2 special tokens stand around each text");
         refused("training: {document_length: 2}\n", "training.document_length is 2, and 2 special tokens stand around each text");
-        refused("stages: [{name: one, training: {query_length: 1}}]\n", "stage 'one': training.query_length is 1, and 2 special tokens");
+        refused("stages: [{name: one, training: {query_length: 2}}]\n", "stage 'one': training.query_length is 2, and 2 special tokens");
     }
 
     void an_instruction_that_leaves_nothing_of_a_text_is_warned_of_before_anything_starts() {

@@ -189,6 +189,11 @@ class TestExampleNeeds : public QObject {
         check(entry(pairs), "infonce", one + "stages: [{name: a, mine: {teacher: minilm}}]\n");
         check(entry(pairs), "by_itself", one);
         check(entry("/nowhere.jsonl"), "infonce", one);
+        const std::string scored = file("scored.jsonl", R"({"query": "q", "document": "d", "score": 0.5})");
+        EXPECT_ERROR(check(entry(scored), "by_order", one), "objective by_order holds each pair against the other pairs",
+                     "batch_size is 1");
+        check(entry(triplets), "by_order", one);
+        check(entry(scored), "by_order", "training: {batch_size: 2}\n");
     }
     void a_stage_of_another_objective_is_asked_for_itself() {
         const std::string pairs = file("p.jsonl", R"({"query": "q", "document": "d"})");

@@ -182,6 +182,16 @@ class TestRunDirectory : public QObject {
         EXPECT_ERROR(project.find_run(""), "no run");
         EXPECT_ERROR(Project(folder.path() / "other", false), "not a project");
     }
+    void a_name_that_none_has_names_the_run_whose_record_cannot_be_read() {
+        const TemporaryDirectory folder;
+        const Project project(folder.path() / "new", true);
+        const RunDirectory em = sample_run(project.folder(), 1), em2 = sample_run(project.folder(), 2);
+        overwrite(em.folder() / "run.json", "{");
+        QCOMPARE(project.find_run("EM").folder(), em2.folder());  // the other of the variant
+        EXPECT_ERROR(project.find_run("nothing"), "no run 'nothing'", "; not read: " + (em.folder() / "run.json").string());
+        overwrite(em2.folder() / "run.json", "{");
+        EXPECT_ERROR(project.find_run("EM"), "no run 'EM'", "run.json", "(and 1 more)");
+    }
     void a_variant_stands_for_its_newest_run_that_is_no_smoke_run() {
         const TemporaryDirectory folder;
         const Experiment experiment = parse_sample();
