@@ -123,7 +123,7 @@ void StageData::choose(const Step& step, TrainingSet set, ModelTeacher& teacher)
     reports_.chosen(mining ? "mine" : "filter", set, tally);
 }
 
-/// Rather than that they end a run whose teacher has judged all of the others.
+/// Examples for which a stage's mining found no negative: one of them would end the run.
 void StageData::leave_out_without_negatives(TrainingSet& set, Tally& tally) const {
     const std::size_t all = set.examples.size();
     std::erase_if(set.examples, [](const Example& example) { return example.num_negatives == 0; });
@@ -132,12 +132,12 @@ void StageData::leave_out_without_negatives(TrainingSet& set, Tally& tally) cons
     if (set.examples.empty())
         throw data_error(
             "none of the {} examples of the training data '{}' has a hard negative once its stage has mined, and a loss learns from these; "
-            "name a larger mine.margin or mine.depth, or another teacher",
+            "name a larger mine.margin, a smaller mine.absolute_margin, or another teacher",
             all, set.name);
     tally["examples left out"] = left_out;
     reports_.warn(fmt::format(
         "training data '{}' ({}): {} of {} examples have no hard negative once their stage has mined, and are left out from there "
-        "on, because a loss learns from these; a larger mine.margin or mine.depth keeps more",
+        "on, because a loss learns from these; a larger mine.margin and a smaller mine.absolute_margin keep more",
         set.name, set.task, left_out, all));
 }
 

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "common/strings.h"
 #include "data/json_items.h"
 #include "data/pair_file.h"
+#include "data/parquet_file.h"
 
 namespace faceter {
 namespace {
@@ -63,13 +65,21 @@ class Pairs {
     bool seen_ = false;
 };
 
-/// Of a record that is neither a pair nor a labelled text, as `format` says it is.
+/// Why the record is none of `format`; empty where it is one.
 std::string reason_of_record(const Record& record, const std::string& format) {
-    const bool labelled = format == "labelled";
-    if (labelled ? is_labelled_record(record) : is_pair_record(record)) return "";
-    return fmt::format("format {} needs {} in each record, and the first has {}", format,
-                       labelled ? "a text and a label" : "a query and a document", record.known());
+    const bool labelled = format == "labelled", triplet = format == "triplets";
+    const bool fits = labelled ? is_labelled_record(record) : is_pair_record(record) && (!triplet || kind_of_pair(record).negatives);
+    if (fits) return "";
+    return fmt::format("format {} needs {} in each record, and the first has {}; name the format that the file has, or another file",
+                       format,
+                       labelled  ? "a text and a label"
+                       : triplet ? "a query, a document and a negative"
+                                 : "a query and a document",
+                       record.known());
 }
+
+/// By a build with Parquet elsewhere.
+bool is_for_others(const fs::path& file) { return lowercase_ascii(file.extension().string()) == ".parquet" && !reads_parquet(); }
 
 bool all_are(ExampleKind kind, const Take& take) {
     take(kind);
@@ -115,17 +125,17 @@ std::string reason_not_of_format(const Json& settings) {
         const DataRequest request{settings, ".", 1, 0};
         const DataEntry entry(request);
         std::error_code none;
-        if (entry.source != "file" || entry.on_error == RecordErrors::Policy::skip || !fs::is_regular_file(entry.need_path(), none))
-            return "";
+        if (entry.source != "file" || !fs::is_regular_file(entry.need_path(), none) || is_for_others(entry.need_path())) return "";
         const std::string format = format_of(entry);
         if (format.empty() || format == "texts") return "";
-        RecordErrors errors(RecordErrors::Policy::skip);
+        RecordErrors errors(entry.on_error);
         read_records(entry.need_path(), errors, format == "labelled" ? labelled_columns() : pair_columns(), [&](const Record& record) {
-            reason = reason_of_record(record, format);
+            if (entry.on_error == RecordErrors::Policy::fail) reason = reason_of_record(record, format);
             throw Enough{};
         });
     } catch (const Enough&) {
     } catch (const Error& error) {
+        if (error.code() == ExitCode::stopped) throw;
         reason = error.what();
     }
     return reason;

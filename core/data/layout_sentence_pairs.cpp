@@ -8,7 +8,7 @@
 namespace faceter {
 namespace {
 
-const TableColumns labelled_columns{{"sentence1", "sentence2", "label"}, {{"sentence1"}, {"sentence2"}}};
+const TableColumns columns_with_label{{"sentence1", "sentence2", "label"}, {{"sentence1"}, {"sentence2"}}};
 const TableColumns scored_columns{{"sentence1", "sentence2", "score"}, {{"sentence1"}, {"sentence2"}}};
 
 void read_pairs(FolderContext& context, PairData& data, const TableColumns& columns, double (*score_of)(const Record&)) {
@@ -70,7 +70,7 @@ void read_labelled_pairs(FolderContext& context, PairData& data) {
     bool listed = false;
     if (const auto file = context.find_split(context.split)) peek_record(*file, [&](const Record& record) { listed = is_listed(record); });
     if (listed) return read_listed_pairs(context, data);
-    read_pairs(context, data, labelled_columns, label_of);
+    read_pairs(context, data, columns_with_label, label_of);
 }
 
 double score_of(const Record& record) { return record.number("score"); }

@@ -50,6 +50,11 @@ bool is_mined(std::span<const Json> recipes, const std::string& task) {
     });
 }
 
+/// Whatever negatives the examples had before.
+bool mines_anew(const Json& recipe, const std::string& task) {
+    return trains(recipe, task) && recipe.at("mine").is_object() && !json_at<bool>(recipe.at("mine"), "filter_given", "mine");
+}
+
 bool is_from_negatives(LearnsFrom what) { return what == LearnsFrom::negatives || what == LearnsFrom::scores; }
 
 class Check {
@@ -87,8 +92,7 @@ class Check {
         for (std::size_t i = 0; i < entries.size(); ++i) {
             if (!seen_.insert(Json::array({"format", where, entries[i]})).second) continue;
             if (const std::string reason = reason_not_of_format(entries[i]); !reason.empty())
-                throw data_error("{}: {}[{}] ({}): {}; name the format that the file has, or another file", file_, where, i,
-                                 name_of(entries[i]), reason);
+                throw data_error("{}: {}[{}] ({}): {}", file_, where, i, name_of(entries[i]), reason);
         }
     }
 
@@ -206,12 +210,15 @@ std::vector<std::string> check_examples(const Experiment& experiment, const Cata
 
 bool needs_negatives(const Json& settings, std::size_t part, const std::string& task, const Catalogue& catalogue) {
     const std::vector<Json> recipes = recipes_of(settings);
-    return std::any_of(recipes.begin() + static_cast<std::ptrdiff_t>(std::min(part, recipes.size())), recipes.end(),
-                       [&](const Json& recipe) {
-                           const auto method = json_at<std::string>(recipe.at("objective"), "method", "objective");
-                           const Catalogue::Entry* objective = catalogue.find(ExtensionKind::objective, method);
-                           return objective && trains(recipe, task) && is_from_negatives(objective->extension.learns_from);
-                       });
+    for (std::size_t i = part; i < recipes.size(); ++i) {
+        const Json& recipe = recipes[i];
+        if (i > part && mines_anew(recipe, task)) return false;
+        const auto method = json_at<std::string>(recipe.at("objective"), "method", "objective");
+        const Catalogue::Entry* objective = catalogue.find(ExtensionKind::objective, method);
+        const bool from_negatives = objective && is_from_negatives(objective->extension.learns_from);
+        if (from_negatives && trains_on(recipe, task, settings.at("tasks").at(task))) return true;
+    }
+    return false;
 }
 
 }  // namespace faceter

@@ -9,8 +9,6 @@
 namespace faceter {
 namespace {
 
-constexpr std::size_t most_special = 8;  // around a text: no tokenizer's template has more
-
 class Room {
   public:
     Room(const ResolvedRun& run, std::size_t longest, const std::function<const Tokenizer&()>& tokenizer, const std::string& file)
@@ -21,26 +19,34 @@ class Room {
             for (const auto& [name, task] : settings_.at("tasks").items())
                 if (trains_on(recipe, name, task)) trained(recipe, name, task);
         const Json sets = json_or<Json>(settings_.at("evaluation"), "datasets", Json::array(), "evaluation");
-        for (std::size_t i = 0; i < sets.size(); ++i)
-            for (const std::string side : {"query", "document"})
-                look(text_of(sets[i], side + "_instruction"), fmt::format("evaluation.datasets[{}].{}_instruction", i, side), side,
-                     longest_, "max_length");
-        if (!sets.empty())
-            for (const auto& [name, task] : settings_.at("tasks").items()) own(task, "tasks." + name, "", Json::object());
+        scored(sets, "evaluation.datasets");
+        for (const auto& [name, task] : settings_.at("tasks").items()) {
+            scored(task.at("validation"), fmt::format("tasks.{}.validation", name));
+            if (!sets.empty() || !task.at("validation").empty()) own(task, "tasks." + name, "", Json::object());
+        }
         return std::move(remarks_);
     }
 
   private:
     static std::string text_of(const Json& owner, const std::string& key) { return json_or<std::string>(owner, key, "", "instructions"); }
 
+    static bool has_own(const Json& entry) { return json_or<Json>(entry, "instructions", Json(), "instructions").is_object(); }
+
     /// A data set that brings its own has these in place of its task's.
     void trained(const Json& recipe, const std::string& name, const Json& task) {
         const auto stage = json_or<std::string>(recipe, "name", "", "stages");
         const std::string of_stage = stage.empty() ? "" : fmt::format("stage {}: ", faceter::quoted(stage));
         const Json training = training_of(recipe);
-        own(task, "tasks." + name, of_stage, training);
-        for (std::size_t i = 0; i < task.at("train").size(); ++i)
-            own(task.at("train")[i], fmt::format("tasks.{}.train[{}]", name, i), of_stage, training);
+        const Json& train = task.at("train");
+        if (!std::all_of(train.begin(), train.end(), has_own)) own(task, "tasks." + name, of_stage, training);
+        for (std::size_t i = 0; i < train.size(); ++i) own(train[i], fmt::format("tasks.{}.train[{}]", name, i), of_stage, training);
+    }
+
+    void scored(const Json& sets, const std::string& place) {
+        for (std::size_t i = 0; i < sets.size(); ++i)
+            for (const std::string side : {"query", "document"})
+                look(text_of(sets[i], side + "_instruction"), fmt::format("{}[{}].{}_instruction", place, i, side), side, longest_,
+                     "max_length");
     }
 
     void own(const Json& owner, const std::string& place, const std::string& of_stage, const Json& training) {

@@ -202,7 +202,6 @@ void check_masked_language(const ResolvedRun& run, StartModel& start, const std:
 
 /// Errors (settings): a length that leaves nothing of a text but the special tokens around it.
 void check_room(const ResolvedRun& run, StartModel& start, const std::string& file) {
-    constexpr std::size_t most_special = 8;  // around a text: no tokenizer's template has more
     const auto check = [&](const std::string& where, const Json& owner, const char* key) {
         const auto limit = json_or<std::size_t>(owner, key, 0, file);
         if (limit == 0 || limit > most_special) return;

@@ -8,7 +8,7 @@
 namespace faceter {
 
 /// What is worth a warning: settings that are not as by default and change nothing, because another setting stands in their way, in every
-/// run of the experiment that has them. A sweep may hold both against each other.
+/// run of the experiment that has them (a sweep may hold both against each other); analyses of core that have nothing to look at.
 std::vector<std::string> unread_settings(const Experiment& experiment, const Catalogue& catalogue);
 
 }  // namespace faceter

@@ -88,22 +88,47 @@ void throw_if_renamed(const Project& project, const std::vector<std::string>& na
     }
 }
 
-/// Which variant a run is of stands in its run.json: the first that cannot be read, and how many more.
-std::string unread(const Project& project, const std::vector<std::string>& names) {
+/// Runs whose run.json cannot be read: what is wrong with the first, and how many there are.
+struct Unread {
     std::string first;
-    std::size_t more = 0;
-    for (const std::string& name : names) {
-        try {
-            RunDirectory(project.runs_folder() / name);
-        } catch (const Error& error) {
-            if (first.empty())
-                first = error.what();
-            else
-                ++more;
-        }
+    std::size_t count = 0;
+
+    std::string text() const {
+        if (count == 0) return "";
+        return "; not read: " + first + (count > 1 ? fmt::format(" (and {} more)", count - 1) : "");
     }
-    if (first.empty()) return "";
-    return "; not read: " + first + (more > 0 ? fmt::format(" (and {} more)", more) : "");
+};
+
+/// Project::each_run.
+Unread each_readable(const Project& project, const std::function<void(const RunDirectory&)>& body) {
+    Unread unread;
+    for (const std::string& id : project.run_ids()) {
+        std::optional<RunDirectory> run;
+        std::error_code ignored;
+        try {
+            run.emplace(project.runs_folder() / id);
+        } catch (const Error& error) {
+            if (error.code() != ExitCode::data) throw;
+            if (!fs::exists(project.runs_folder() / id / "run.json", ignored)) continue;
+            if (unread.count++ == 0) unread.first = error.what();
+        }
+        if (run) body(*run);
+    }
+    return unread;
+}
+
+/// Project::runs_called, and what it could not look at.
+std::pair<std::vector<RunInfo>, Unread> called(const Project& project, std::string_view name) {
+    std::vector<RunInfo> found;
+    Unread unread = each_readable(project, [&](const RunDirectory& run) {
+        if (is_called(run.info(), name)) found.push_back(run.info());
+    });
+    std::reverse(found.begin(), found.end());  // of one moment the last by name stands first
+    std::stable_sort(found.begin(), found.end(), [](const RunInfo& a, const RunInfo& b) { return a.created > b.created; });
+    const bool smoke_goes_on =
+        found.size() > 1 && found.front().smoke && !is_over(read_state(RunDirectory(project.runs_folder() / found.front().id)).phase);
+    if (!smoke_goes_on) std::stable_partition(found.begin(), found.end(), [](const RunInfo& one) { return !one.smoke; });
+    return {std::move(found), std::move(unread)};
 }
 
 }  // namespace
@@ -131,30 +156,9 @@ void Project::name_runs() const {
     give_run_names(folder_, std::move(unnamed));
 }
 
-void Project::each_run(const std::function<void(const RunDirectory&)>& body) const {
-    for (const std::string& id : run_ids()) {
-        std::optional<RunDirectory> run;
-        try {
-            run.emplace(runs_folder() / id);
-        } catch (const Error& error) {
-            if (error.code() != ExitCode::data) throw;
-        }
-        if (run) body(*run);
-    }
-}
+void Project::each_run(const std::function<void(const RunDirectory&)>& body) const { each_readable(*this, body); }
 
-std::vector<RunInfo> Project::runs_called(std::string_view name) const {
-    std::vector<RunInfo> called;
-    each_run([&](const RunDirectory& run) {
-        if (is_called(run.info(), name)) called.push_back(run.info());
-    });
-    std::reverse(called.begin(), called.end());  // of one moment the last by name stands first
-    std::stable_sort(called.begin(), called.end(), [](const RunInfo& a, const RunInfo& b) { return a.created > b.created; });
-    const bool smoke_goes_on =
-        called.size() > 1 && called.front().smoke && !is_over(read_state(RunDirectory(runs_folder() / called.front().id)).phase);
-    if (!smoke_goes_on) std::stable_partition(called.begin(), called.end(), [](const RunInfo& one) { return !one.smoke; });
-    return called;
-}
+std::vector<RunInfo> Project::runs_called(std::string_view name) const { return called(*this, name).first; }
 
 RunDirectory Project::find_run(std::string_view name) const {
     std::error_code ignored;
@@ -174,14 +178,18 @@ RunDirectory Project::find_run(std::string_view name) const {
     std::vector<std::string> found;
     for (const std::string& id : ids)
         if (!name.empty() && id.starts_with(name)) found.push_back(id);
-    if (found.empty())
-        if (const std::vector<RunInfo> called = runs_called(name); !called.empty()) found = {called.front().id};
+    Unread unread;
+    if (found.empty()) {
+        const auto [runs, others] = called(*this, name);
+        if (!runs.empty()) found = {runs.front().id};
+        unread = others;
+    }
     if (found.size() == 1) return RunDirectory(runs_folder() / found.front());
     if (found.empty()) throw_if_renamed(*this, ids, name);
     if (found.size() > 1)
         throw usage_error("{} stands for several runs: {}; give a whole name", faceter::quoted(name), listed(*this, found));
     throw usage_error("{}: no run {}{}{}", folder_.string(), faceter::quoted(name),
-                      ids.empty() ? "; the project has no runs yet" : "; runs are: " + listed(*this, ids), unread(*this, ids));
+                      ids.empty() ? "; the project has no runs yet" : "; runs are: " + listed(*this, ids), unread.text());
 }
 
 }  // namespace faceter

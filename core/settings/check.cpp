@@ -157,7 +157,7 @@ Json Checker::scalar(const Field& field, const YamlNode& node, std::string_view 
             return path(node.text);
         default:
             if (field.key == "name" && !is_one_line(node.text))
-                problem(node, fmt::format("{} is {}; expected a name without line breaks and control characters", where,
+                problem(node, fmt::format("{} is {}; expected a name without line breaks, control characters and marks of direction", where,
                                           faceter::quoted(node.text)));
             return node.text;
     }
@@ -175,7 +175,8 @@ Json Checker::named_items(const Field& field, const YamlNode& node, std::string_
     Json object = Json::object();
     for (const auto& entry : node.entries) {
         if (entry.key.empty() || entry.key.size() > 100 || !is_one_line(entry.key))
-            problem(entry.value, fmt::format("{} is not a name (1 to 100 bytes, no control characters)", faceter::quoted(entry.key)));
+            problem(entry.value, fmt::format("{} is not a name (1 to 100 bytes, no control characters and no marks of direction)",
+                                             faceter::quoted(entry.key)));
         object[entry.key] = value(*field.item, entry.value, joined(where, entry.key));
     }
     return object;

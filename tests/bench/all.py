@@ -110,7 +110,8 @@ class Benchmarks:
     def tokenise(self, rows):
         said = self.peer("peer_tokenize.py", self.bin / "bench_tokenize", self.o.model, self.o.texts, 0, self.o.rounds)
         rows["tokenise"].ratios.append(number(r"ratio of medians\s+([\d.]+)", said))
-        rows["tokie"].ratios.append(number(r"ratio to tokie\s+([\d.]+)", said))
+        if "ratio to tokie" in said:
+            rows["tokie"].ratios.append(number(r"ratio to tokie\s+([\d.]+)", said))
 
     def train(self, rows):
         steps = 2 if self.o.tiny else 10

@@ -75,6 +75,9 @@ class TestExampleNeeds : public QObject {
         EXPECT_ERROR(check(entry(file("h.csv", "question,answer\nq,d\n"), "format: labelled"), "infonce"),
                      "h.csv:1:", "none of them is text");
         check(entry(pairs, "format: labelled, on_error: skip"), "infonce");
+        EXPECT_ERROR(check(entry(pairs, "format: triplets"), "infonce"), "format triplets needs a query, a document and a negative");
+        EXPECT_ERROR(check(entry(file("h.csv", "question,answer\nq,d\n"), "format: labelled, on_error: skip"), "infonce"), "h.csv:1");
+        EXPECT_ERROR(check(entry(file("list.jsonl", "[1]\n"), "format: pairs"), "infonce"), "list.jsonl:1");
         check(entry(texts, "format: labelled"), "infonce");
     }
     void one_example_that_has_it_is_enough_here() {
@@ -147,6 +150,8 @@ class TestExampleNeeds : public QObject {
         QVERIFY(!needs("{name: a, objective: {method: by_negatives}}, {name: b}", 1));
         QVERIFY(!needs("{name: a}, {name: b, tasks: [u], objective: {method: by_negatives}}", 0));
         QVERIFY(!needs("{name: a, objective: {method: by_order}}", 0));
+        QVERIFY(!needs("{name: a}, {name: b, mine: {negatives: 1}, objective: {method: by_negatives}}", 0));
+        QVERIFY(needs("{name: a}, {name: b, mine: {negatives: 1, filter_given: true}, objective: {method: by_negatives}}", 0));
     }
     void a_table_without_a_format_is_refused_before_it_is_read() {
         const std::string table = file("bare.csv", "a,b\n");

@@ -106,7 +106,8 @@ class TestCheck : public QObject {
     }
     void whole_numbers_may_be_written_with_an_exponent() { QCOMPARE(check("name: x\nsteps: 1e3\n").at("steps").get<int>(), 1000); }
     void a_name_is_one_line_that_a_terminal_shows_as_it_is() {
-        EXPECT_ERROR(check("name: \"a\\nb\"\n"), "name is 'a\\x0ab'; expected a name without line breaks and control characters");
+        EXPECT_ERROR(check("name: \"a\\nb\"\n"),
+                     "name is 'a\\x0ab'; expected a name without line breaks, control characters and marks of direction");
         EXPECT_ERROR(check("name: \"a\\e[31mb\"\n"), "expected a name without line breaks");
         QCOMPARE(check("name: Größe 1\n").at("name").get<std::string>(), std::string("Größe 1"));
     }

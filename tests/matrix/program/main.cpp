@@ -161,10 +161,12 @@ int matrix(const Options& options) {
     if (!options.peers.empty()) laboratory.peer = sentence_transformers(options.peers);
     for (const CellName& cell : cells) start_model(*cell.row, folder / "models");
     const auto results = run(options, cells, laboratory, known);
+    const bool whole_cover = options.cover && options.only.empty() && options.shard.empty();
+    const std::vector<std::string> untried = whole_cover ? never_tried(results) : std::vector<std::string>{};
     const std::string line = summary(results, known);
     write_table(results);
-    if (!options.record.empty()) add_record(options, line);
-    const std::vector<std::string> untried = options.cover ? never_tried(results) : std::vector<std::string>{};
+    if (!options.record.empty())
+        add_record(options, line + (untried.empty() ? "" : fmt::format("; never tried: {}", fmt::join(untried, ", "))));
     for (const std::string& column : untried) fmt::print("every start model refuses '{}': nothing of it was tried\n", column);
     fmt::print("{}\n", line);
     return line.ends_with(" 0 wrong") && untried.empty() ? 0 : 1;
