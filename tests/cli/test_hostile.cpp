@@ -111,10 +111,11 @@ class TestHostile : public QObject {
         std::ofstream(in("p.tsv")) << "query\tdocument\na\tb\nc\td\n";
         experiment("escapes.yaml", "\"e\\x1b]0;title\\x07\"");
         const Outcome checked = faceter::testing::faceter({"check", in("escapes.yaml")});
-        HAS(checked.out, "makes 2 runs");
-        QVERIFY2(checked.out.find('\x1b') == std::string::npos, checked.out.c_str());
+        QCOMPARE(checked.code, 3);
+        HAS(checked.err, "escapes.yaml:1:7: name is 'e");
+        QVERIFY2(checked.err.find('\x1b') == std::string::npos, checked.err.c_str());
         experiment("plain.yaml", "plain");
-        std::ofstream(in("study.yaml")) << "name: \"s\\x1b[31m\"\nquestion: q\nhypothesis: \"h\\x9b\"\nseeds: [1]\nclaims:\n"
+        std::ofstream(in("study.yaml")) << "name: s\nquestion: \"q\\x1b[31m\"\nhypothesis: \"h\\x9b\"\nseeds: [1]\nclaims:\n"
                                            "  - {claim: \"c\\x1b[2J\", better: IC, than: start, smallest_difference: 1}\n"
                                            "experiments: [{file: plain.yaml}]\n";
         HAS(told({"study", "status", in("study.yaml"), "--project", in("none")}), "0: ");
