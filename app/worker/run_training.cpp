@@ -107,7 +107,6 @@ std::string phase_of(const Stage& stage) { return stage.name == "train" ? "train
 bool RunTraining::train(const Variant& variant, const std::optional<Checkpoint>& resume) {
     const auto stages = planned_stages(run_.settings, variant, model_);
     announce(stages);
-    const Catalogue known = Catalogue::load(plugin_folders());
     const StageData data(
         run_.run.folder() / "data", model_, run_.device, *run_.group,
         {[&](const std::string& what) { run_.journal->phase(what); },
@@ -115,7 +114,9 @@ bool RunTraining::train(const Variant& variant, const std::optional<Checkpoint>&
              run_.journal->event("data", {{"use", what}, {"task", set.task}, {"card", {{"name", set.name}, {"counts", tally}}}});
          },
          [&](const std::string& message) { run_.warn(message); }},
-        [&](std::size_t part, const std::string& task) { return needs_negatives(run_.settings, part, task, known); });
+        [&](std::size_t part, const std::string& task) {
+            return needs_negatives(run_.settings, part, task, Catalogue::load(plugin_folders()));
+        });
     const std::size_t first = resume ? resume->state.stage : 0;
     check_stages(stages, first);
     for (std::size_t i = 0; i < stages.size(); ++i) {

@@ -3,6 +3,7 @@
 
 #include "common/strings.h"
 #include "data/folder_layout.h"
+#include "data/pair_file.h"
 
 // MTEB classification: train.jsonl and test.jsonl, {text, label, label_text}. Tables (.tsv, .csv) have the columns text and label.
 
@@ -23,8 +24,6 @@ int examples_per_label(const FolderContext& context) {
     return 8;
 }
 
-const TableColumns columns{{"text", "label"}, {{"text"}, {"label", "label_text"}}};
-
 void read_labelled(FolderContext& context, const fs::path& file, TextTable& texts, std::vector<std::int32_t>& labels, LabelIndex& index) {
     context.read(
         file,
@@ -37,7 +36,7 @@ void read_labelled(FolderContext& context, const fs::path& file, TextTable& text
             labels.push_back(index.add(key, record.text_or_empty("label_text")));
             texts.add(text);
         },
-        columns);
+        labelled_columns());
 }
 
 void count(Json& counts, const std::string& key, const std::vector<std::int32_t>& labels, const std::vector<std::string>& names) {
