@@ -191,19 +191,12 @@ void refresh_jobs(const Project& project) {
 }
 
 int print_submitted(const Project& project, const Profile& profile, const std::vector<RunDirectory>& runs, bool json) {
-    Json list = Json::array();
-    std::string lines;
+    if (json) print_json(runs_json(runs));
     for (const RunDirectory& run : runs) {
+        if (json) break;
         const auto launch = read_launch(run);
-        const std::string job = launch ? launch->job : "";
-        list.push_back({{"id", run.info().id}, {"name", run.info().name}, {"folder", run.folder().string()}});
-        if (!job.empty()) list.back()["job"] = job;
-        lines += run.info().shown_name() + (job.empty() ? "\n" : "  job " + job + "\n");
+        say(stdout, "{}{}\n", run.info().shown_name(), launch && !launch->job.empty() ? "  job " + launch->job : "");
     }
-    if (json)
-        print_json({{"runs", list}});
-    else
-        say(stdout, "{}", lines);
     const std::string where = profile.kind == "ssh" ? "started on " + profile.settings["host"].get<std::string>() : "submitted";
     say(stderr, "{}; see: faceter follow --project {}\n", where, typed(project.folder().string()));
     return 0;

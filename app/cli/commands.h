@@ -102,6 +102,7 @@ const std::vector<std::pair<std::string, std::string>>& worker_data_commands();
 struct StartOptions {
     int jobs = 1, devices = 1;  ///< runs at a time; processes of each
     bool detach = false, json = false;
+    bool prints = true;  ///< false: whoever starts them prints which they were
 };
 /// Starts the runs, of which some may go on (start_queue), follows them, ingests, and prints their summary (run, resume, rerun).
 int start_runs(const Project& project, const std::vector<RunDirectory>& runs, const StartOptions& options,

@@ -63,9 +63,9 @@ void print(const Project& project, const std::string& said, const ComparisonSumm
     for (const std::string& note : notes) print_wrapped(note + ".");
 }
 
+/// Unless a test was named, that over examples: the usual one has no word on single sets.
 int compare_in_short(const Project& project, Store& store, ComparisonOptions options) {
-    const std::string usual = ComparisonOptions().test;
-    if (options.test == usual) options.test = compare_test_info(CompareTest::bootstrap).name;  // the usual one has no word on single sets
+    if (!options.test_named) options.test = compare_test_info(CompareTest::bootstrap).name;
     const MadeComparison made = make_comparison(project, store, options, "compare");
     print(project, options.project, summarise(made.comparison, made.view), made.comparison.notes);
     return 0;

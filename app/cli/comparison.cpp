@@ -68,6 +68,7 @@ void add_comparison_options(CLI::App& command, ComparisonOptions& options, const
         .add_option("--test", options.test,
                     "what the stars rest on: over data sets, over seeds, or over single examples (" + join(tests, ", ") + ")")
         ->check(CLI::IsMember(tests).description(""))
+        ->each([&options](const std::string&) { options.test_named = true; })
         ->type_name("NAME")
         ->capture_default_str();
     command
@@ -79,12 +80,12 @@ void add_comparison_options(CLI::App& command, ComparisonOptions& options, const
     add_where_option(command, options.where);
 }
 
-std::vector<RunRow> chosen_rows(Store& store, const Project& project, const std::vector<std::string>& names) {
+std::vector<RunRow> chosen_rows(Store& store, const Project& project, const std::vector<std::string>& names, bool archived_too) {
     std::vector<RunRow> all = store.runs(), rows;
     if (names.empty()) {
         const bool only_smoke = std::all_of(all.begin(), all.end(), [](const RunRow& row) { return row.info.smoke; });
         for (RunRow& row : all)
-            if (!row.archived && (only_smoke || !row.info.smoke) && row.num_scores > 0) rows.push_back(std::move(row));
+            if ((archived_too || !row.archived) && (only_smoke || !row.info.smoke) && row.num_scores > 0) rows.push_back(std::move(row));
         return rows;
     }
     const TellRun tell = [&](const Project&, const std::string& name, const RunDirectory& run) {
@@ -100,7 +101,7 @@ std::vector<RunRow> chosen_rows(Store& store, const Project& project, const std:
 MadeComparison make_comparison(const Project& project, Store& store, const ComparisonOptions& options, const std::string& what) {
     take_in(store);
     MadeComparison made;
-    made.rows = chosen_rows(store, project, options.run_names);
+    made.rows = chosen_rows(store, project, options.run_names, asks_for_archived(store, options.where));
     if (!options.where.empty()) filter_rows(store, options.where, made.rows);
     made.comparison = compare_runs(store, made.rows, options.baseline.empty() ? "" : project.find_run(options.baseline).info().id);
     if (made.comparison.groups.empty()) {

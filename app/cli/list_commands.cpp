@@ -112,8 +112,9 @@ int list_runs(const ListOptions& options) {
     Store store(project.folder());
     take_in(store);
     std::vector<RunRow> rows = store.runs();
+    const bool archived_too = options.all || asks_for_archived(store, options.where);
     std::erase_if(rows, [&](const RunRow& row) {
-        return (row.archived && !options.all) || (!options.state.empty() && run_phase_name(row.state.phase) != options.state) ||
+        return (row.archived && !archived_too) || (!options.state.empty() && run_phase_name(row.state.phase) != options.state) ||
                (!options.tag.empty() && std::find(row.tags.begin(), row.tags.end(), options.tag) == row.tags.end());
     });
     if (!options.where.empty()) filter_rows(store, options.where, rows);

@@ -8,6 +8,7 @@
 #include "common/error.h"
 #include "common/printable.h"
 #include "common/strings.h"
+#include "record/launch.h"
 
 namespace faceter::cli {
 
@@ -52,8 +53,10 @@ std::string counted_runs(std::size_t number) { return fmt::format("{} run{}", nu
 
 Json runs_json(const std::vector<RunDirectory>& runs) {
     Json list = Json::array();
-    for (const RunDirectory& run : runs)
+    for (const RunDirectory& run : runs) {
         list.push_back({{"id", run.info().id}, {"name", run.info().name}, {"folder", run.folder().string()}});
+        if (const auto launch = read_launch(run); launch && !launch->job.empty()) list.back()["job"] = launch->job;
+    }
     return {{"runs", list}};
 }
 

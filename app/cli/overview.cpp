@@ -73,7 +73,8 @@ RunsHere runs_of(const Project& project) {
         here.done += state.phase == RunPhase::done;
         if (state.phase == RunPhase::running)
             here.running.push_back(fmt::format("{}  {} {}/{}", run.info().shown_name(), state.doing, state.step, state.total_steps));
-        if (is_over(state.phase) && state.phase != RunPhase::done) here.resumable.push_back(run.info().shown_name());
+        if (is_over(state.phase) && state.phase != RunPhase::done && !run.info().is_imported())
+            here.resumable.push_back(run.info().shown_name());
     });
     return here;
 }

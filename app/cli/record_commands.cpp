@@ -130,8 +130,10 @@ int show_trash(const RecordOptions& options) {
         return 0;
     }
     project.name_runs();
+    const std::vector<TrashedRun> trashed = project.trashed();
+    if (trashed.empty() && !options.json) say(stderr, "the trash is empty\n");
     Json list = Json::array();
-    for (const TrashedRun& run : project.trashed()) {
+    for (const TrashedRun& run : trashed) {
         const double age = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count() - run.when;
         list.push_back(
             {{"id", run.info.id}, {"name", run.info.name}, {"variant", run.info.variant}, {"seed", run.info.seed}, {"trashed_s_ago", age}});

@@ -269,19 +269,17 @@ int check_experiment(const Cli& cli, const RunOptions& options) {
 
 std::vector<RunDirectory> named_runs(const Project& project, const RunOptions& options) {
     std::vector<RunDirectory> runs = find_runs(project, options.run_names);
-    for (const RunDirectory& run : runs)
-        if (run.info().is_imported())
-            throw usage_error("{} holds results that were imported; it has no model that could run", run.info().shown_name());
+    refuse_imported(runs);
     const Catalogue catalogue = Catalogue::load(plugin_folders());
     for (const RunDirectory& run : runs) check_processes(run.settings(), catalogue, options.start.devices);
     return runs;
 }
 
-int resume_elsewhere(const Project& project, const Profile& profile, const std::vector<RunDirectory>& runs, const StartOptions& options) {
+void resume_elsewhere(const Project& project, const Profile& profile, const std::vector<RunDirectory>& runs, const StartOptions& options) {
     const std::string said = resume_through(project, profile, runs);
     if (!said.empty()) say(stderr, "{}\n", said);
-    if (profile.kind != "ssh" || options.json || options.detach) print_submitted(project, profile, runs, options.json);
-    return profile.kind != "ssh" || options.detach ? 0 : follow_anywhere(project, runs);
+    const bool is_followed = profile.kind == "ssh" && !options.detach;
+    if (options.prints && (!is_followed || options.json)) print_submitted(project, profile, runs, options.json);
 }
 
 /// Of runs that a profile starts, it says that.
@@ -297,14 +295,19 @@ int resume(const RunOptions& options) {
     if (options.take_over) take_over_runs(named);
     const Destinations destinations = destinations_of(named, options.profile);
     for (const auto& [name, runs] : destinations) refuse_processes(name, options.start);
-    int code = 0;
-    for (const auto& [name, runs] : destinations) {
-        if (!name.empty()) {
-            code = std::max(code, resume_elsewhere(project, read_profile(name), runs, options.start));
-            continue;
-        }
-        code = std::max(code, start_runs(project, runs, options.start, runs));
+    StartOptions start = options.start;
+    start.prints = !start.json || destinations.size() == 1;  // else all of them at the end
+    std::vector<RunDirectory> followed;
+    for (const auto& [name, runs] : destinations) {  // first those for which nobody waits here
+        if (name.empty()) continue;
+        const Profile profile = read_profile(name);
+        resume_elsewhere(project, profile, runs, start);
+        if (profile.kind == "ssh" && !start.detach) followed.insert(followed.end(), runs.begin(), runs.end());
     }
+    int code = 0;
+    if (const auto here = destinations.find(""); here != destinations.end()) code = start_runs(project, here->second, start, here->second);
+    if (!followed.empty() && stop_requested() == StopRequest::none) code = std::max(code, follow_anywhere(project, followed));
+    if (!start.prints) print_json(runs_json(named));
     return code;
 }
 
@@ -480,7 +483,7 @@ int start_runs(const Project& project, const std::vector<RunDirectory>& runs, co
     install_stop_handlers();
     const Queue queue = start_queue(project, runs, options.jobs, options.devices, resumed);
     if (options.detach) {
-        if (options.json) print_json(runs_json(runs));
+        if (options.json && options.prints) print_json(runs_json(runs));
         for (const RunDirectory& run : runs)
             if (!options.json) say(stdout, "{}\n", run.info().shown_name());
         say(stderr, "started; see: faceter list --project {}\n", typed(project.folder().string()));
@@ -491,10 +494,10 @@ int start_runs(const Project& project, const std::vector<RunDirectory>& runs, co
     take_in(project);
     std::vector<std::string> ids;
     for (const RunDirectory& run : runs) ids.push_back(run.info().id);
-    if (options.json)
-        print_json(runs_json(runs));
-    else
+    if (!options.json)
         print_summary(project, ids);
+    else if (options.prints)
+        print_json(runs_json(runs));
     say_how_to_go_on(project, runs);
     return code;
 }

@@ -10,6 +10,8 @@
 #include "common/untrusted_json.h"
 #include "data/sources.h"
 #include "experiment/recipes.h"
+#include "model/ops.h"
+#include "train/pair_batch.h"
 #include "train/process_group.h"
 
 namespace faceter::worker {
@@ -94,6 +96,18 @@ MiningSettings mining_settings(const Json& settings) {
     return mining;
 }
 
+/// The model as it stands judges a set's queries and positives as it trains them: under the set's own instructions, where it brings some.
+/// What it mines it takes for a positive, too.
+TeacherEmbedder as_trained(ModelTeacher& teacher, const EmbeddingModel& model, const TrainingSet& set) {
+    return [&teacher, query = route_of(model, set, PairSide::query), document = route_of(model, set, PairSide::positive)](
+               std::span<const std::string_view> texts, Role role) {
+        const at::Tensor rows = teacher.embed(texts, role == Role::query ? query : document);
+        return teacher.is_normalised() ? normalize_rows(rows) : rows;
+    };
+}
+
+bool is_own_teacher(const Json& settings) { return json_or<std::string>(settings, "teacher", "", "teacher").empty(); }
+
 }  // namespace
 
 /// Opened when it is first asked, once for all data sets of a stage; what was embedded to filter a set is not embedded again to mine it.
@@ -110,7 +124,7 @@ ModelTeacher& StageData::teacher(const Json& settings, Teachers& teachers) const
 void StageData::choose(const Step& step, TrainingSet set, ModelTeacher& teacher) const {
     const auto& [settings, mining, begun, needs_negatives, file] = step;
     const std::vector<Example> before = set.examples;
-    const TeacherEmbedder embed = teacher.of_task(set.task);
+    const TeacherEmbedder embed = is_own_teacher(settings) ? as_trained(teacher, model_, set) : teacher.of_task(set.task);
     Tally tally = mining ? mine_negatives(set, embed, mining_settings(settings), json_at<bool>(settings, "filter_given", "mine"))
                          : filter_pairs(set, embed, json_at<std::size_t>(settings, "top_k", "filter"),
                                         json_at<std::size_t>(settings, "shard", "filter"));
@@ -145,7 +159,7 @@ void StageData::apply(const Step& step, TrainingSet& set, Teachers& teachers) co
     const auto& [settings, mining, begun, needs_negatives, file] = step;
     const bool is_root = group_.rank() == 0;
     if (text_of_root(group_, is_root && fs::exists(file) ? "chosen" : "") != "chosen") {
-        if (begun && json_or<std::string>(settings, "teacher", "", "teacher").empty())
+        if (begun && is_own_teacher(settings))
             throw data_error(
                 "{}: is gone, and with it what the model chose of the training data '{}'; it has been trained since, and would choose "
                 "otherwise. Put the file back, or begin anew: faceter rerun",

@@ -112,19 +112,14 @@ bool is_needed(std::string_view name) {
     const bool of_adapter = file == "adapter_config.json" || file == "adapter_model.safetensors";  // of a task, in a folder of any name
     const bool numbered = parts[0][0] >= '0' && parts[0][0] <= '9' && parts[0].find('_') != std::string_view::npos;
     if (parts.size() == 2 && !numbered && !of_adapter) return false;
-    static constexpr std::string_view names[] = {"config.json",
-                                                 "tokenizer_config.json",
-                                                 "special_tokens_map.json",
-                                                 "added_tokens.json",
-                                                 "merges.txt",
-                                                 "modules.json",
-                                                 "sentence_bert_config.json",
-                                                 "config_sentence_transformers.json",
-                                                 "model.safetensors.index.json",
-                                                 "adapter_config.json"};
+    static constexpr std::string_view names[] = {
+        "config.json",        "tokenizer_config.json", "special_tokens_map.json",           "added_tokens.json",
+        "merges.txt",         "modules.json",          "config_sentence_transformers.json", "model.safetensors.index.json",
+        "adapter_config.json"};
     const bool card = name == "README.md";  // whose licence is told
     const bool weights = file.ends_with(".safetensors") && (file.starts_with("model") || file.starts_with("adapter_model"));
-    return card || weights || is_tokenizer_file(file) || std::find(std::begin(names), std::end(names), file) != std::end(names);
+    const bool lengths = file.starts_with("sentence_") && file.ends_with("_config.json");  // bert, distilbert, xlm-roberta ...
+    return card || weights || lengths || is_tokenizer_file(file) || std::find(std::begin(names), std::end(names), file) != std::end(names);
 }
 
 }  // namespace

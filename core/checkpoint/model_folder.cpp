@@ -194,10 +194,11 @@ std::size_t num_positions(const ModelFolder& model, const std::string& name) {
     return static_cast<std::size_t>(usable);
 }
 
-/// Whether positions are rows of a table, behind which there is nothing; rotary ones go on.
-bool has_position_table(const std::string& model_type) {
-    constexpr std::string_view types[] = {"bert", "roberta", "xlm-roberta", "camembert", "distilbert", "mpnet", "deberta-v2"};
-    return std::find(std::begin(types), std::end(types), model_type) != std::end(types);
+/// Whether positions are rows of a table, behind which there is nothing; rotary ones and distances go on.
+bool has_position_table(const ModelFolder& model, const std::string& config_name) {
+    constexpr std::string_view types[] = {"bert", "roberta", "xlm-roberta", "camembert", "distilbert", "mpnet"};
+    if (model.model_type == "deberta-v2") return json_or<bool>(model.config, "position_biased_input", true, config_name);
+    return std::find(std::begin(types), std::end(types), model.model_type) != std::end(types);
 }
 
 /// A length that is named counts as in sentence-transformers, also beyond what rotary positions were trained for.
@@ -207,7 +208,7 @@ void read_lengths(ModelFolder& model, const std::string& config_name) {
     const bool named = length != 0;
     if (length == 0) length = tokenizer_length(model);
     const std::size_t positions = num_positions(model, config_name);
-    const bool goes_on = named && (grows_with_length(model.config) || !has_position_table(model.model_type));
+    const bool goes_on = named && (grows_with_length(model.config) || !has_position_table(model, config_name));
     if (positions != 0 && !goes_on) length = length == 0 ? positions : std::min(length, positions);
     if (length != 0) model.max_seq_length = length;
 }

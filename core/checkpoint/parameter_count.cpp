@@ -64,7 +64,7 @@ namespace {
 
 std::optional<std::string> remark_on_length(const ModelFolder& folder, const EncoderConfig& config) {
     const auto trained = static_cast<std::size_t>(config.length_limit);
-    if (trained == 0 || config.rotary_dim == 0 || folder.max_seq_length <= trained) return std::nullopt;
+    if (trained == 0 || config.max_positions > 0 || folder.max_seq_length <= trained) return std::nullopt;
     return fmt::format(
         "{}: max_seq_length is {}, and the model was trained for {} positions; longer texts are read on, as sentence-transformers does, "
         "at positions that it never saw",

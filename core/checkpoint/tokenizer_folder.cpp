@@ -48,9 +48,10 @@ TokenizerClass class_of(const fs::path& folder) {
     if (type == "modernbert" || type == "mistral") return {};
     std::string named = said("tokenizer_config.json", "tokenizer_class");
     if (named.empty()) named = said("config.json", "tokenizer_class");
-    static const std::map<std::string, std::string> usual = {
-        {"qwen3", "Qwen2Tokenizer"}, {"roberta", "RobertaTokenizer"}, {"gemma3_text", "GemmaTokenizer"}, {"bert", "BertTokenizer"},
-        {"mpnet", "MPNetTokenizer"}, {"distilbert", "BertTokenizer"}, {"nomic_bert", "BertTokenizer"}};
+    static const std::map<std::string, std::string> usual = {{"qwen3", "Qwen2Tokenizer"},       {"roberta", "RobertaTokenizer"},
+                                                             {"gemma3_text", "GemmaTokenizer"}, {"bert", "BertTokenizer"},
+                                                             {"mpnet", "MPNetTokenizer"},       {"distilbert", "BertTokenizer"},
+                                                             {"nomic_bert", "BertTokenizer"},   {"deberta-v2", "DebertaV2Tokenizer"}};
     if (const auto found = usual.find(type); named.empty() && found != usual.end()) named = found->second;
     return {named.ends_with("Fast") ? named.substr(0, named.size() - 4) : named, true};
 }
@@ -97,6 +98,16 @@ bool has_steps_of_gemma(const JsonElement& root, std::string_view name) {
                               has(split, "String", " ", name)));
 }
 
+/// No map of characters (NFKC) in front of the model, which the files of transformers 4 have.
+bool has_steps_of_deberta(const JsonElement& root, std::string_view name) {
+    auto steps = steps_of(root, "normalizer", "normalizers", name);
+    if (!steps.empty() && has(steps.front(), "type", "Lowercase", name)) steps.erase(steps.begin());
+    JsonElement replaced;
+    return steps.size() == 3 && has(steps[0], "type", "Replace", name) && find_member(steps[0], "pattern", replaced) &&
+           has(replaced, "Regex", R"(\s{2,}|[\n\r\t])", name) && has(steps[0], "content", " ", name) &&
+           has(steps[1], "type", "NFC", name) && has(steps[2], "type", "Strip", name) && !member_or(steps[2], "strip_left", true, name);
+}
+
 }  // namespace
 
 fs::path tokenizer_home(const fs::path& encoder_folder) {
@@ -120,7 +131,8 @@ std::optional<std::string> remark_on_steps(const fs::path& encoder_folder) {
     const bool qwen2 = kind.name == "Qwen2Tokenizer";
     const bool gemma = kind.name == "GemmaTokenizer";
     const bool bert = kind.name == "BertTokenizer" || kind.name == "DistilBertTokenizer" || kind.name == "MPNetTokenizer";
-    if (!qwen2 && !gemma && !bert && kind.name != "RobertaTokenizer" && kind.name != "GPT2Tokenizer") return std::nullopt;
+    const bool deberta = kind.name == "DebertaV2Tokenizer";
+    if (!qwen2 && !gemma && !bert && !deberta && kind.name != "RobertaTokenizer" && kind.name != "GPT2Tokenizer") return std::nullopt;
     const std::string text = read_file(path, max_tokenizer_bytes);
     bool same = true;
     if (bert)
@@ -128,10 +140,11 @@ std::optional<std::string> remark_on_steps(const fs::path& encoder_folder) {
     else
         with_json_document(text, name, [&](const JsonElement root) {
             JsonElement model;
-            const bool pairs = find_member(root, "model", model) && has(model, "type", "BPE", name);
-            same = !pairs || (qwen2   ? has_steps_of_qwen2(root, name)
-                              : gemma ? has_steps_of_gemma(root, name)
-                                      : has_steps_of_gpt2(root, name));
+            const bool its_kind = find_member(root, "model", model) && has(model, "type", deberta ? "Unigram" : "BPE", name);
+            same = !its_kind || (qwen2     ? has_steps_of_qwen2(root, name)
+                                 : gemma   ? has_steps_of_gemma(root, name)
+                                 : deberta ? has_steps_of_deberta(root, name)
+                                           : has_steps_of_gpt2(root, name));
         });
     if (same) return std::nullopt;
     return fmt::format(

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "common/strings.h"
 #include "figure/format.h"
@@ -140,19 +141,29 @@ class Summariser {
         return best;
     }
 
+    bool is_over_sets() const { return observations_of(view_.choice.test) == "data sets"; }
+
+    /// What the chosen test speaks of: each data set, or their mean alone.
+    std::vector<const ComparedRow*> tested_rows() const {
+        if (!is_over_sets()) return sets_;
+        return mean_ ? std::vector{mean_} : std::vector<const ComparedRow*>();
+    }
+
     std::string chance() const {
         if (!comparison_.baseline || groups() < 2) return "";
         std::vector<std::string> certain;
+        std::set<std::string> reasons;
         std::size_t tested = 0, untested = 0;
         for (std::size_t i = 0; i < groups(); ++i) {
             std::vector<std::string> where;
             std::vector<double> differences;
-            for (const ComparedRow* set : sets_) {
-                if (is_baseline(i) || std::isnan(set->values[i].delta)) continue;
-                const TestOutcome& outcome = set->values[i].outcome;
+            for (const ComparedRow* row : tested_rows()) {
+                if (is_baseline(i) || std::isnan(row->values[i].delta)) continue;
+                const TestOutcome& outcome = row->values[i].outcome;
                 ++(outcome.has_p() ? tested : untested);
+                if (!outcome.has_p()) reasons.insert(outcome.reason);
                 if (!outcome.is_significant()) continue;
-                where.push_back(fmt::format("{} ({})", set->name, format_delta(outcome.difference, 2)));
+                where.push_back(fmt::format("{} ({})", row == mean_ ? "average" : row->name, format_delta(outcome.difference, 2)));
                 differences.push_back(outcome.difference);
             }
             if (where.size() > most_named) {
@@ -162,13 +173,17 @@ class Summariser {
             }
             if (!where.empty()) certain.push_back(fmt::format("{} on {}", group(i).name, listed(where)));
         }
-        if (tested == 0) return "Whether that is more than chance cannot be said: no data set has scores of its single examples.";
+        if (tested == 0)
+            return fmt::format(
+                "Whether that is more than chance cannot be said: {}.",
+                reasons.size() == 1 ? *reasons.begin() : "of no data set is there a test, and 'faceter compare' has the reasons");
         const std::string left = untested > 0 ? fmt::format(" {} could not be tested.", number_of(untested, "difference")) : "";
-        const std::string rest =
-            certain.empty() ? fmt::format("No difference to {} is more than chance among these examples", group(*comparison_.baseline).name)
-                            : "More than chance among these examples: " + join(certain, "; ");
-        return fmt::format("{} ({}, {} over the data sets, p < 0.05).{}{}", rest, compare_test_info(view_.choice.test).title,
-                           correction_name(view_.choice.correction), left, one_seed());
+        const std::string among = fmt::format("among these {}", observations_of(view_.choice.test));
+        const std::string rest = certain.empty()
+                                     ? fmt::format("No difference to {} is more than chance {}", group(*comparison_.baseline).name, among)
+                                     : fmt::format("More than chance {}: {}", among, join(certain, "; "));
+        return fmt::format("{} ({}, {} over the {}, p < 0.05).{}{}", rest, compare_test_info(view_.choice.test).title,
+                           correction_name(view_.choice.correction), is_over_sets() ? "groups" : "data sets", left, one_seed());
     }
 
     std::string one_seed() const {

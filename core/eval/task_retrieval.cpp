@@ -1,7 +1,6 @@
 #include <ATen/ATen.h>
 
-#include <set>
-
+#include "eval/chosen_paths.h"
 #include "eval/retrieval_scores.h"
 #include "eval/search.h"
 #include "eval/tasks.h"
@@ -35,23 +34,17 @@ Hits search_corpus(CachedEmbedder& embedder, const RetrievalData& data, const at
     return search.results();
 }
 
-/// Where documents go a chosen path as well, it is that of the query: the corpus is searched once for each path in use.
+/// The corpus is searched once for each path in use.
 Hits search_by_path(CachedEmbedder& embedder, const RetrievalData& data, const EvaluationRoutes& routes) {
     const auto queries = data.queries.views();
-    const auto chosen = embedder.choose(queries, routes.query);
     Hits hits(queries.size());
-    for (const Path& path : std::set<Path>(chosen.begin(), chosen.end())) {
-        Route query = routes.query, document = routes.document;
-        query.path = document.path = path;
-        query.routed = document.routed = false;
+    by_chosen_path(embedder, queries, routes, [&](const EvaluationRoutes& through, std::span<const std::size_t> places) {
         std::vector<std::string_view> own;
-        for (std::size_t q = 0; q < queries.size(); ++q)
-            if (chosen[q] == path) own.push_back(queries[q]);
-        const at::Tensor rows = comparable(embedder.embed(own, query), embedder.model().folder.similarity);
-        auto found = search_corpus(embedder, data, rows, document);
-        for (std::size_t q = 0, next = 0; q < queries.size(); ++q)
-            if (chosen[q] == path) hits[q] = std::move(found[next++]);
-    }
+        for (const std::size_t q : places) own.push_back(queries[q]);
+        const at::Tensor rows = comparable(embedder.embed(own, through.query), embedder.model().folder.similarity);
+        auto found = search_corpus(embedder, data, rows, through.document);
+        for (std::size_t i = 0; i < places.size(); ++i) hits[places[i]] = std::move(found[i]);
+    });
     return hits;
 }
 
@@ -59,12 +52,7 @@ Hits search_by_path(CachedEmbedder& embedder, const RetrievalData& data, const E
 EvaluationResult evaluate_retrieval(CachedEmbedder& embedder, const EvaluationSet& set, const EvaluationRoutes& routes) {
     const auto& data = std::get<RetrievalData>(set.data);
     const auto documents = data.documents.views();
-    const Hits hits =
-        routes.document.routed && routes.query.routed
-            ? search_by_path(embedder, data, routes)
-            : search_corpus(embedder, data,
-                            comparable(embedder.embed(data.queries.views(), routes.query), embedder.model().folder.similarity),
-                            routes.document);
+    const Hits hits = search_by_path(embedder, data, routes);
     RetrievalScores scores;
     for (std::size_t q = 0; q < hits.size(); ++q) {
         std::vector<ScoredDocument> ranking;

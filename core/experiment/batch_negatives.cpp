@@ -28,8 +28,7 @@ std::optional<std::int64_t> given_by(const Json& entry) {
 std::optional<std::int64_t> mined_for(std::span<const Json> recipes, const std::string& task) {
     std::optional<std::int64_t> mined;
     for (const Json& recipe : recipes)
-        if (const Json& mine = recipe.at("mine"); mine.is_object() && trains(recipe, task) && !json_at<bool>(mine, "filter_given", "mine"))
-            mined = json_at<std::int64_t>(mine, "negatives", "mine");
+        if (mines_for(recipe, task)) mined = json_at<std::int64_t>(recipe.at("mine"), "negatives", "mine");
     return mined;
 }
 

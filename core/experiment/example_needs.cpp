@@ -44,15 +44,7 @@ std::string name_of(const Json& entry) {
 
 /// One of these stages mines hard negatives for the task.
 bool is_mined(std::span<const Json> recipes, const std::string& task) {
-    return std::any_of(recipes.begin(), recipes.end(), [&](const Json& recipe) {
-        const Json& mine = recipe.at("mine");
-        return trains(recipe, task) && mine.is_object() && !json_at<bool>(mine, "filter_given", "mine");
-    });
-}
-
-/// Whatever negatives the examples had before.
-bool mines_anew(const Json& recipe, const std::string& task) {
-    return trains(recipe, task) && recipe.at("mine").is_object() && !json_at<bool>(recipe.at("mine"), "filter_given", "mine");
+    return std::any_of(recipes.begin(), recipes.end(), [&](const Json& recipe) { return mines_for(recipe, task); });
 }
 
 bool is_from_negatives(LearnsFrom what) { return what == LearnsFrom::negatives || what == LearnsFrom::scores; }
@@ -212,7 +204,7 @@ bool needs_negatives(const Json& settings, std::size_t part, const std::string& 
     const std::vector<Json> recipes = recipes_of(settings);
     for (std::size_t i = part; i < recipes.size(); ++i) {
         const Json& recipe = recipes[i];
-        if (i > part && mines_anew(recipe, task)) return false;
+        if (i > part && mines_for(recipe, task)) return false;
         const auto method = json_at<std::string>(recipe.at("objective"), "method", "objective");
         const Catalogue::Entry* objective = catalogue.find(ExtensionKind::objective, method);
         const bool from_negatives = objective && is_from_negatives(objective->extension.learns_from);

@@ -31,4 +31,9 @@ bool trains_on(const Json& recipe, const std::string& name, const Json& task) {
     return !by_weight || json_at<double>(task, "weight", "task") > 0;
 }
 
+bool mines_for(const Json& recipe, const std::string& task) {
+    const Json& mine = recipe.at("mine");
+    return trains(recipe, task) && mine.is_object() && !json_at<bool>(mine, "filter_given", "mine");
+}
+
 }  // namespace faceter

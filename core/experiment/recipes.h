@@ -14,5 +14,7 @@ std::vector<Json> recipes_of(const Json& settings);
 bool trains(const Json& recipe, const std::string& task);
 /// And data of the task are in its batches: a weight of 0 keeps them out where batches are drawn by weight.
 bool trains_on(const Json& recipe, const std::string& name, const Json& task);
+/// It trains the task and mines hard negatives for it, whatever negatives its examples had before.
+bool mines_for(const Json& recipe, const std::string& task);
 
 }  // namespace faceter

@@ -39,6 +39,7 @@ std::vector<RunDirectory> submit_made(const Project& project, const Profile& pro
 }
 
 void add_alike(const Project& project, const std::vector<RunDirectory>& runs, std::vector<RunDirectory>& made) {
+    refuse_imported(runs);
     for (const RunDirectory& run : runs) made.push_back(RunDirectory::create_like(project.folder(), run));
 }
 

@@ -43,6 +43,7 @@ std::string outcome_text(const RunState& state, int code) {
     if (code == 0) return "done in " + format_duration(state.active_s);
     const std::string cause = state.cause.empty() ? "" : ": " + state.cause;
     if (code == static_cast<int>(ExitCode::stopped)) return "stopped" + cause;
+    if (state.cause.starts_with(fmt::format("exit code {}", code))) return "failed" + cause;
     return fmt::format("failed (exit code {}){}", code, cause);
 }
 

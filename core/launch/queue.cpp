@@ -94,7 +94,14 @@ bool waits_in_queue(const RunDirectory& run, const RunState& state) {
     return supervisor && supervisor->on_this_machine() && supervisor->alive();
 }
 
+void refuse_imported(const std::vector<RunDirectory>& runs) {
+    for (const RunDirectory& run : runs)
+        if (run.info().is_imported())
+            throw usage_error("{} holds results that were imported; it has no model that could run", run.info().shown_name());
+}
+
 void prepare_resume(const std::vector<RunDirectory>& runs) {
+    refuse_imported(runs);
     for (const RunDirectory& run : runs) {
         const RunState state = read_state(run);
         const std::string& id = run.info().shown_name();

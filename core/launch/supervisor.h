@@ -30,8 +30,11 @@ struct Queue {
 /// Whether a supervisor of this machine will come to the run, whose state is given.
 bool waits_in_queue(const RunDirectory& run, const RunState& state);
 
+/// Usage error for one that holds results which were imported: it has no model that could run.
+void refuse_imported(const std::vector<RunDirectory>& runs);
+
 /// Makes runs ready to go on from their last checkpoint: takes back what asked them to stop. A usage error names the first that is running,
-/// may still be running, waits in a queue, or is done; nothing is changed then.
+/// may still be running, waits in a queue, is done, or was imported; nothing is changed then.
 void prepare_resume(const std::vector<RunDirectory>& runs);
 
 /// Starts `faceter supervise <queue>` (this program, or the one beside it) in a session of its own, with its output in the queue's log, so

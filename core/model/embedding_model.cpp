@@ -25,7 +25,7 @@ std::unique_ptr<EmbeddingModel> without_weights(const ModelFolder& folder, const
     require_held_by(config, folder.dense, weights, name);
     model->encoders.push_back(std::make_unique<Encoder>(config, folder.dense, at::kFloat, KeptWeights::as_stored));
     model->tokenizer = load_model_tokenizer(folder, config, name);
-    if (config.length_limit > 0 && config.rotary_dim == 0)
+    if (config.length_limit > 0 && config.max_positions > 0)
         model->folder.max_seq_length = std::min(model->folder.max_seq_length, static_cast<std::size_t>(config.length_limit));
     model->max_length = model->folder.max_seq_length;
     if (model->max_length <= model->tokenizer->num_special())

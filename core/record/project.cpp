@@ -13,12 +13,6 @@ namespace {
 
 constexpr std::size_t max_listed = 10;
 
-/// "mote" or "mote-s2" against a run's variant and seed.
-bool is_called(const RunInfo& info, std::string_view name) {
-    const std::string lower = lowercase_ascii(name), variant = lowercase_ascii(info.variant);
-    return lower == variant || lower == fmt::format("{}-s{}", variant, info.seed);
-}
-
 /// By the names that tables show.
 std::string listed(const Project& project, const std::vector<std::string>& ids) {
     std::vector<std::string> some;
@@ -132,6 +126,11 @@ std::pair<std::vector<RunInfo>, Unread> called(const Project& project, std::stri
 }
 
 }  // namespace
+
+bool is_called(const RunInfo& run, std::string_view name) {
+    const std::string lower = lowercase_ascii(name), variant = lowercase_ascii(run.variant);
+    return lower == variant || lower == fmt::format("{}-s{}", variant, run.seed);
+}
 
 Project::Project(const fs::path& folder, bool create) : folder_(checked_folder(folder)) {
     if (folder_.filename().empty()) folder_ = folder_.parent_path();

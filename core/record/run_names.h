@@ -15,6 +15,11 @@ namespace faceter {
 /// earlier one holds. A run's own run.json keeps the name that it was made with; it has that name in another project as well where no other
 /// run has it there.
 
+struct RunInfo;
+
+/// "mote" or "mote-s2" against a run's variant and seed, in any case of letters.
+bool is_called(const RunInfo& run, std::string_view name);
+
 struct NamedRun {
     std::string id, variant, created;
     bool smoke = false;

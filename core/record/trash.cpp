@@ -130,7 +130,7 @@ std::string Project::restore(std::string_view name) const {
         if (exact) found = {run.info.id};
         if (exact) break;
         if (!name.empty() && run.info.id.starts_with(name)) found.push_back(run.info.id);
-        if (run.info.variant == name) of_variant.push_back(run.info.id);
+        if (is_called(run.info, name)) of_variant.push_back(run.info.id);
     }
     if (found.empty()) found = std::move(of_variant);  // `faceter delete EM` took it too
     if (found.size() != 1)

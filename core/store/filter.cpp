@@ -228,6 +228,12 @@ std::vector<std::string> Filter::series() const {
     return {values.begin(), values.end()};
 }
 
+bool Filter::asks_for_archived() const {
+    std::set<std::string> names;
+    if (root_) collect_names(*root_, FilterColumn::archived, names);
+    return !names.empty();
+}
+
 FilterData::FilterData(Store& store, const std::vector<std::string>& settings, const std::vector<std::string>& series,
                        const std::vector<RunRow>& rows)
     : rows_(rows), scores_(store.run_scores()) {
@@ -279,6 +285,10 @@ FilterNames filter_names(Store& store) {
     }
     for (auto& [column, found] : values) names.values[column].assign(found.begin(), found.end());
     return names;
+}
+
+bool asks_for_archived(Store& store, std::string_view expression) {
+    return !expression.empty() && Filter::parse(expression, filter_names(store)).asks_for_archived();
 }
 
 void filter_rows(Store& store, std::string_view expression, std::vector<RunRow>& rows) {

@@ -40,6 +40,8 @@ class Filter {
     std::vector<std::string> settings() const;
     /// Values of series that it compares (SeriesValue::text()).
     std::vector<std::string> series() const;
+    /// It asks whether runs are archived: those that are must be among the rows then.
+    bool asks_for_archived() const;
     bool empty() const { return !root_; }
 
   private:
@@ -49,7 +51,7 @@ class Filter {
 /// The rows with what a filter asks of them.
 class FilterData {
   public:
-    /// The rows must outlive it. A series that no row has is a settings error.
+    /// The rows must outlive it. A series that no run of the store has is a settings error.
     FilterData(Store& store, const Filter& filter, const std::vector<RunRow>& rows)
         : FilterData(store, filter.settings(), filter.series(), rows) {}
     FilterData(Store& store, const std::vector<std::string>& settings, const std::vector<std::string>& series,
@@ -74,6 +76,8 @@ class FilterData {
 
 /// Leaves the rows that an expression lets through.
 void filter_rows(Store& store, std::string_view expression, std::vector<RunRow>& rows);
+/// Filter::asks_for_archived() of an expression; false where it is empty.
+bool asks_for_archived(Store& store, std::string_view expression);
 
 /// What could stand at a place of an expression that is being typed.
 struct Completions {

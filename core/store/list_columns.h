@@ -14,7 +14,7 @@ struct ListColumn {
 };
 
 /// Columns by the names that filters know (filter.h): "seed", "scifact", "retrieval", "training.learning_rate", "loss:best", "loss:100".
-/// Errors (settings): a name that stands for nothing, with the nearest; a series that no row has.
+/// Errors (settings): a name that stands for nothing, with the nearest; a series that no run of the store has.
 std::vector<ListColumn> list_columns(Store& store, const std::vector<std::string>& names, const std::vector<RunRow>& rows);
 /// By one of these columns; rows without a value stand last whatever the order, equal ones stay as they were.
 void sort_rows(Store& store, const std::string& name, bool descending, std::vector<RunRow>& rows);

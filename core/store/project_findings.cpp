@@ -64,7 +64,9 @@ class ProjectSearch {
                               "rm " + shell_word((run.control() / "lock.held").string()), [run] { remove_dead_lock(run); }});
         if (state.phase == RunPhase::done) look_at_model(run, name);
         if (state.phase == RunPhase::dead)
-            found_.push_back({fmt::format("{}: {}", name, state.cause), fmt::format("faceter resume {} {}", name, argument_), {}});
+            found_.push_back({fmt::format("{}: {}", name, state.cause),
+                              run.info().is_imported() ? "" : fmt::format("faceter resume {} {}", name, argument_),
+                              {}});
         if (state.phase == RunPhase::silent)
             found_.push_back(
                 {fmt::format("{}: {}", name, state.cause), fmt::format("faceter resume --take-over {} {}", name, argument_), {}});

@@ -29,6 +29,15 @@ const Word* word_of(SeriesValue::Which which) {
     return nullptr;
 }
 
+/// Whatever rows were chosen.
+bool any_run_has(Store& store, const std::string& series) {
+    for (const RunRow& run : store.runs()) {
+        const std::vector<std::string> names = store.series_names(run.info.id);
+        if (std::binary_search(names.begin(), names.end(), series)) return true;
+    }
+    return false;
+}
+
 }  // namespace
 
 std::optional<SeriesValue> SeriesValue::parse(std::string_view text) {
@@ -91,7 +100,7 @@ std::vector<double> SeriesValue::of(Store& store, const std::vector<RunRow>& row
     values.reserve(rows.size());
     for (const RunRow& row : rows) values.push_back(of(store, row.info.id));
     const bool known = rows.empty() || std::any_of(values.begin(), values.end(), [](double one) { return !std::isnan(one); });
-    if (!known)
+    if (!known && !any_run_has(store, series))
         throw settings_error("no run has a value {}; names of series are what page Curves and faceter show --json list, as in loss:last",
                              faceter::quoted(text()));
     return values;

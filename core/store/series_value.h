@@ -29,7 +29,7 @@ struct SeriesValue {
     int direction() const { return direction(series); }
     /// NaN where the run has no such series, or none at that step. Reads the roots of the series, not its points.
     double of(Store& store, const std::string& run) const;
-    /// One a row. A series that no row has is a settings error: a misspelt name would be a column of nothing.
+    /// One a row. A series that no run of the store has is a settings error: a misspelt name would be a column of nothing.
     std::vector<double> of(Store& store, const std::vector<RunRow>& rows) const;
 };
 

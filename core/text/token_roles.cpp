@@ -1,6 +1,7 @@
 #include "text/token_roles.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "common/error.h"
@@ -145,6 +146,25 @@ struct NamedTokens {
         if (extra.empty()) extra = list_of(config, "additional_special_tokens", name);
         has_extra = !extra.empty();
     }
+    /// added_tokens.json, of slow tokenizers before transformers 4.34: token -> id. Those with a role, and the extra ones, are special.
+    void take_added(const JsonElement& file, std::string_view name) {
+        simdjson::dom::object members;
+        if (file.get(members)) throw data_error("{}: is no map of tokens and their ids", name);
+        for (const auto& [content, value] : members) {
+            AddedToken token = named_token(content, name);
+            const auto is_it = [&](const AddedToken& other) { return other.content == token.content; };
+            const auto same = [&](const auto& tokens) { return std::find_if(tokens.begin(), tokens.end(), is_it); };
+            if (const auto role = same(roles); role != roles.end())
+                token = *role;
+            else if (const auto one = same(extra); one != extra.end())
+                token = *one;
+            else
+                token.special = false, token.normalized = true;
+            token.id = to_id(value, content, name);
+            listed.push_back(std::move(token));
+        }
+        std::stable_sort(listed.begin(), listed.end(), [](const AddedToken& a, const AddedToken& b) { return a.id < b.id; });
+    }
     void take_map(const JsonElement& map, std::string_view name) {
         take_roles(map, name);
         const std::vector<AddedToken> more = take_extra(map, name);
@@ -158,9 +178,13 @@ struct NamedTokens {
 
 std::vector<AddedToken> read_named_tokens(const std::filesystem::path& folder) {
     NamedTokens named;
-    const fs::path config_path = folder / "tokenizer_config.json", map_path = folder / "special_tokens_map.json";
+    const fs::path config_path = folder / "tokenizer_config.json", map_path = folder / "special_tokens_map.json",
+                   added_path = folder / "added_tokens.json";
     read_if_there(config_path, [&](const JsonElement& config) { named.take_config(config, config_path.string()); });
-    if (!named.has_decoder) read_if_there(map_path, [&](const JsonElement& map) { named.take_map(map, map_path.string()); });
+    if (!named.has_decoder) {
+        read_if_there(map_path, [&](const JsonElement& map) { named.take_map(map, map_path.string()); });
+        read_if_there(added_path, [&](const JsonElement& file) { named.take_added(file, added_path.string()); });
+    }
     std::vector<AddedToken> all = std::move(named.listed);
     all.insert(all.end(), named.roles.begin(), named.roles.end());
     all.insert(all.end(), named.further.begin(), named.further.end());
@@ -181,13 +205,28 @@ std::string add_named_tokens(const std::filesystem::path& folder, std::vector<Ad
     return added;
 }
 
-bool is_read_as_it_is(const std::filesystem::path& folder) {
-    bool as_it_is = false;
+namespace {
+
+std::string said_of_model(const std::filesystem::path& folder, const char* key) {
+    std::string said;
     const fs::path path = folder / "config.json";
-    read_if_there(path, [&](const JsonElement& config) {
-        as_it_is = member_or(config, "model_type", std::string_view(), path.string()) == "modernbert";  // tokenization_auto.py
-    });
-    return as_it_is;
+    read_if_there(path, [&](const JsonElement& config) { said = member_or(config, key, std::string_view(), path.string()); });
+    return said;
+}
+
+}  // namespace
+
+std::string class_of_model(const std::filesystem::path& folder) {
+    static const std::map<std::string, std::string> usual = {{"bert", "BertTokenizer"},       {"distilbert", "BertTokenizer"},
+                                                             {"nomic_bert", "BertTokenizer"}, {"electra", "BertTokenizer"},
+                                                             {"mpnet", "MPNetTokenizer"},     {"roberta", "RobertaTokenizer"}};
+    if (std::string named = said_of_model(folder, "tokenizer_class"); !named.empty()) return named;
+    const auto found = usual.find(said_of_model(folder, "model_type"));
+    return found == usual.end() ? "" : found->second;
+}
+
+bool is_read_as_it_is(const std::filesystem::path& folder) {
+    return said_of_model(folder, "model_type") == "modernbert";  // tokenization_auto.py
 }
 
 TokenRoles read_token_roles(const std::filesystem::path& folder) {

@@ -24,9 +24,9 @@ struct TokenRoles {
 };
 
 /// The special tokens that these files name, in the order in which transformers 5 adds those that tokenizer.json lacks:
-/// added_tokens_decoder, the tokens with a role, further keys that end in _token, extra_special_tokens (else additional_special_tokens).
-/// With an added_tokens_decoder special_tokens_map.json does not count. Throws a data error where one is no token, and where
-/// split_special_tokens asks for special tokens in a text to be read as text.
+/// added_tokens_decoder (else added_tokens.json), the tokens with a role, further keys that end in _token, extra_special_tokens (else
+/// additional_special_tokens). With an added_tokens_decoder special_tokens_map.json and added_tokens.json do not count. Throws a data error
+/// where one is no token, and where split_special_tokens asks for special tokens in a text to be read as text.
 std::vector<AddedToken> read_named_tokens(const std::filesystem::path& folder);
 /// Appends those that the tokenizer does not have yet; a line for each, for its description.
 std::string add_named_tokens(const std::filesystem::path& folder, std::vector<AddedToken>& tokens);
@@ -34,6 +34,9 @@ std::string add_named_tokens(const std::filesystem::path& folder, std::vector<Ad
 /// Reads the files of a folder that are there. Throws a data error where one is broken.
 TokenRoles read_token_roles(const std::filesystem::path& folder);
 
+/// The class of tokenizer that transformers 5 takes for the model whose config.json lies beside it where no other file names one: what that
+/// file names, else that of its type; empty: none of those that go by flags.
+std::string class_of_model(const std::filesystem::path& folder);
 /// Whether transformers reads tokenizer.json as it is, whatever class the files name, for the model whose config.json lies beside it.
 bool is_read_as_it_is(const std::filesystem::path& folder);
 

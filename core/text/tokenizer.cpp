@@ -31,11 +31,17 @@ LoadedTokenizer make_wordpiece(WordPieceSettings settings, const fs::path& path)
     return with_words(settings.vocabulary, [&] { return std::make_unique<WordPieceTokenizer>(std::move(settings), path.string()); });
 }
 
+BertFlags flags_beside(const fs::path& folder) {
+    if (is_read_as_it_is(folder)) return BertFlags::never;
+    return goes_by_bert_flags(class_of_model(folder)) ? BertFlags::of_its_model : BertFlags::of_its_class;
+}
+
 LoadedTokenizer load_wordpiece_json(std::string_view text, const fs::path& path, bool lowercase_first) {
     WordPieceSettings settings = parse_wordpiece_json(text, path.string());
-    const BertFlags flags = is_read_as_it_is(path.parent_path()) ? BertFlags::never : BertFlags::of_its_class;
-    if (const fs::path config = path.parent_path() / "tokenizer_config.json"; fs::exists(config))
-        apply_tokenizer_config(read_file(config, max_config_bytes), config.string(), flags, settings);
+    const BertFlags flags = flags_beside(path.parent_path());
+    const fs::path config = path.parent_path() / "tokenizer_config.json";
+    if (const bool is_there = fs::exists(config); is_there || flags == BertFlags::of_its_model)
+        apply_tokenizer_config(is_there ? read_file(config, max_config_bytes) : "{}", config.string(), flags, settings);
     settings.normalizer.lowercase |= lowercase_first;
     add_named_tokens(path.parent_path(), settings.added_tokens);
     return make_wordpiece(std::move(settings), path);
@@ -59,6 +65,8 @@ LoadedTokenizer make_pipeline(PipelineSettings settings, TokenRoles roles, bool 
 std::optional<bool> prefix_space_of(const TokenRoles& roles, const fs::path& folder) {
     if (is_read_as_it_is(folder)) return std::nullopt;
     std::string_view kind = roles.tokenizer_class;
+    const std::string of_model = kind.empty() ? class_of_model(folder) : "";
+    if (kind.empty()) kind = of_model;
     if (kind.ends_with("Fast")) kind.remove_suffix(4);
     static constexpr std::array<std::string_view, 7> kinds = {"RobertaTokenizer",    "GPT2Tokenizer", "BartTokenizer",
                                                               "LongformerTokenizer", "LEDTokenizer",  "CodeGenTokenizer",
@@ -89,15 +97,17 @@ LoadedTokenizer load_byte_level(const fs::path& path, bool lowercase_first) {
     const fs::path folder = path.parent_path(), merges = folder / "merges.txt";
     if (!fs::exists(merges)) throw data_error("{}: has no merges.txt beside it; a byte-level BPE needs both", path.string());
     const TokenRoles roles = read_token_roles(folder);
-    return make_pipeline(
-        read_byte_level_tokenizer(read_file(path, max_tokenizer_bytes), read_file(merges, max_tokenizer_bytes), folder, roles), roles,
-        lowercase_first);
+    PipelineSettings settings =
+        read_byte_level_tokenizer(read_file(path, max_tokenizer_bytes), read_file(merges, max_tokenizer_bytes), folder, roles);
+    settings.description += add_named_tokens(folder, settings.added_tokens);
+    return make_pipeline(std::move(settings), roles, lowercase_first);
 }
 
 LoadedTokenizer load_wordpiece_vocabulary(const fs::path& path, bool lowercase_first) {
     WordPieceSettings settings = parse_wordpiece_vocabulary(read_file(path, max_tokenizer_bytes), path.string());
     if (const fs::path config = path.parent_path() / "tokenizer_config.json"; fs::exists(config))
         apply_tokenizer_config(read_file(config, max_config_bytes), config.string(), BertFlags::always, settings);
+    add_named_tokens(path.parent_path(), settings.added_tokens);
     add_bert_specials(settings, path.string());
     settings.normalizer.lowercase |= lowercase_first;
     return make_wordpiece(std::move(settings), path);

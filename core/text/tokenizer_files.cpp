@@ -45,17 +45,6 @@ void take_bert_flags(const Element& config, std::string_view name, BertNormalize
     normalizer.handle_chinese_chars = member_or(config, "tokenize_chinese_chars", true, name);
 }
 
-/// Those of transformers that make BERT's normaliser from their flags.
-bool names_bert_tokenizer(const Element& config, std::string_view name) {
-    static constexpr std::array<std::string_view, 9> kinds = {"Bert",        "DistilBert", "MPNet",  "Electra", "MobileBert",
-                                                              "SqueezeBert", "LayoutLM",   "Funnel", "Lxmert"};
-    std::string_view kind = member_or(config, "tokenizer_class", std::string_view(), name);
-    if (kind.ends_with("Fast")) kind.remove_suffix(4);
-    if (!kind.ends_with("Tokenizer")) return false;
-    kind.remove_suffix(9);
-    return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
-}
-
 }  // namespace
 
 BertNormalizer read_bert_normalizer(const JsonElement& element, std::string_view name) {
@@ -113,13 +102,24 @@ WordPieceSettings parse_wordpiece_vocabulary(std::string_view text, std::string_
     return settings;
 }
 
+bool goes_by_bert_flags(std::string_view kind) {
+    static constexpr std::array<std::string_view, 9> kinds = {"Bert",        "DistilBert", "MPNet",  "Electra", "MobileBert",
+                                                              "SqueezeBert", "LayoutLM",   "Funnel", "Lxmert"};
+    if (kind.ends_with("Fast")) kind.remove_suffix(4);
+    if (!kind.ends_with("Tokenizer")) return false;
+    kind.remove_suffix(9);
+    return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
+}
+
 void apply_tokenizer_config(std::string_view text, std::string_view name, BertFlags flags, WordPieceSettings& settings) {
     with_json_document(text, name, [&](Element config) {
         for (std::size_t i = 0; i < role_keys.size(); ++i) settings.special[i] = token_content(config, role_keys[i], settings.special[i]);
         settings.truncate_left =
             member_or(config, "truncation_side", std::string_view(settings.truncate_left ? "left" : "right"), name) == "left";
-        const bool always = flags == BertFlags::always, of_its_class = flags == BertFlags::of_its_class;
-        if (always || (of_its_class && names_bert_tokenizer(config, name))) take_bert_flags(config, name, settings.normalizer);
+        const bool always = flags == BertFlags::always;
+        const std::string_view kind = member_or(config, "tokenizer_class", std::string_view(), name);
+        if (always || (flags != BertFlags::never && goes_by_bert_flags(kind)) || (flags == BertFlags::of_its_model && kind.empty()))
+            take_bert_flags(config, name, settings.normalizer);
         if (!always) return;
         settings.unk_token = settings.special[1];
         settings.added_tokens = read_added_tokens_decoder(config, name);

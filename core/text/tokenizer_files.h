@@ -25,8 +25,11 @@ WordPieceSettings parse_wordpiece_vocabulary(std::string_view text, std::string_
 enum class BertFlags {
     never,         ///< beside a tokenizer.json that is read as it is
     of_its_class,  ///< where a class of BERT's is named
+    of_its_model,  ///< and where none is named: the model has one by itself
     always,        ///< a folder without tokenizer.json
 };
+/// Whether a class of transformers 5 makes its normaliser from these flags.
+bool goes_by_bert_flags(std::string_view kind);
 /// Takes over what a tokenizer_config.json says: names of the special tokens and the truncation side, BERT's flags where they count, and
 /// added_tokens_decoder where they always do.
 void apply_tokenizer_config(std::string_view text, std::string_view name, BertFlags flags, WordPieceSettings& settings);

@@ -33,7 +33,10 @@ void StepTools::add_loss(const LossResult& result, const std::string& task, Loss
     };
     add(sums.loss, result.loss, part());
     if (!task.empty()) add(sums.tasks[task], result.loss, 1);
-    for (const auto& [name, value] : result.parts) add(sums.parts[name], value, name.starts_with(loss_of_prefix) ? part() : share_of_parts);
+    for (const auto& [name, value] : result.parts) {
+        const bool adds_up = name.starts_with(dropped_assignments);
+        add(sums.parts[name], value, name.starts_with(loss_of_prefix) ? part() : adds_up ? 1 : share_of_parts);
+    }
 }
 
 void StepTools::sum_over_ranks(RoutingTotals& totals) const {

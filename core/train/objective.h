@@ -40,6 +40,8 @@ using LossParts = std::map<std::string, at::Tensor>;
 /// How the names of parts begin that are losses themselves, of prefixes ("prefix_loss/16"): over the batches of a step they are averaged as
 /// the loss is. All other parts of a PairObjective count something, and add up.
 inline constexpr std::string_view loss_of_prefix = "prefix_loss/";
+/// How the names of a routing loss's parts begin that count something, and add up over the batches of a step too; its others are means.
+inline constexpr std::string_view dropped_assignments = "dropped_assignments";
 
 struct LossResult {
     at::Tensor loss;  ///< scalar

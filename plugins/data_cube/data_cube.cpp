@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include "common/error.h"
 #include "common/random.h"
@@ -52,19 +53,31 @@ class Report final : public Analysis {
         result.tables.emplace_back("data_cube_underfitting", underfitting_table(fits, margin_, context.run_name));
         result.figures.emplace_back("data_cube_underfitting", underfitting_figure(fits, margin_, context.run_name));
         result.figures.emplace_back("data_cube_difficulty", difficulty_figure(fits, context.run_name));
-        const fs::path file = plan_path(context.run_folder / "curriculum", "train");
-        if (!fs::is_regular_file(file)) {
-            describe_noise_of(fits, nullptr, context, result);
-            return result;
+        const fs::path folder = context.run_folder / "curriculum", whole = plan_path(folder, "train");
+        std::optional<Plan> of_all;  // a stage's own may be of examples that it has filtered: not those whose noise is known
+        if (const std::vector<fs::path> files = plans_in(folder); files.size() == 1) {
+            const PlanRecord record = read_plan(files.front());
+            Plan plan = plan_of(record);
+            describe_plan(record, plan, context, result);
+            if (files.front() == whole) of_all = std::move(plan);
+        } else if (files.size() > 1) {
+            result.result["note"] = fmt::format(
+                "the run has {} plans, one a stage: the tour is shown of runs with one alone; they lie in its folder curriculum",
+                files.size());
         }
-        const PlanRecord record = read_plan(file);
-        const Plan plan = plan_of(record);
-        describe_plan(record, plan, context, result);
-        describe_noise_of(fits, &plan, context, result);
+        describe_noise_of(fits, of_all ? &*of_all : nullptr, context, result);
         return result;
     }
 
   private:
+    static std::vector<fs::path> plans_in(const fs::path& folder) {
+        std::vector<fs::path> files;
+        std::error_code error;  // runs of other curricula have no such folder
+        for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
+            if (at->path().extension() == ".plan") files.push_back(at->path());
+        return files;
+    }
+
     std::vector<std::uint32_t> sample(const TrainingSet& set) const {
         std::vector<std::uint32_t> chosen(set.examples.size());
         std::iota(chosen.begin(), chosen.end(), 0U);

@@ -23,16 +23,21 @@ void sort_by_difficulty(std::vector<std::uint32_t>& order, const std::vector<flo
     std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return key(a) > key(b); });
 }
 
-}  // namespace
-
-double noise_delta(std::vector<float> phi, double share, bool printed) {
-    std::erase_if(phi, [](float value) { return !std::isfinite(value); });
-    const auto masked = static_cast<std::size_t>(std::floor(share * static_cast<double>(phi.size())));
-    if (masked == 0 || masked >= phi.size()) return std::numeric_limits<double>::quiet_NaN();
-    const std::size_t place = printed ? phi.size() - masked : masked;
-    std::nth_element(phi.begin(), phi.begin() + static_cast<std::ptrdiff_t>(place), phi.end());
-    return phi[place];
+/// Of the examples, those that a mask of so large a share takes: the most difficult, or as printed the easiest, and exactly as many. Of
+/// equally difficult ones those are taken that stand nearer to that end of their task's order. `delta` becomes the difficulty that parts
+/// them from the rest.
+std::vector<std::uint32_t> noisy_share(std::vector<std::uint32_t> examples, const std::vector<float>& phi, double share, bool printed,
+                                       double& delta) {
+    constexpr double rounding = 1e-9;  // 0.29 x 100 is a little below 29
+    const auto count = static_cast<std::size_t>(std::floor(share * static_cast<double>(examples.size()) + rounding));
+    if (count == 0 || count >= examples.size()) return {};
+    sort_by_difficulty(examples, phi);
+    const auto end = static_cast<std::ptrdiff_t>(printed ? count : examples.size() - count);
+    delta = phi[examples[static_cast<std::size_t>(end) - 1]];
+    return printed ? std::vector(examples.begin(), examples.begin() + end) : std::vector(examples.begin() + end, examples.end());
 }
+
+}  // namespace
 
 Plan::Plan(std::vector<TaskDifficulty> tasks, Tour tour, const PlanSettings& settings)
     : tasks_(std::move(tasks)),
@@ -57,27 +62,29 @@ void Plan::mask_noise(std::size_t t) {
     const TaskDifficulty& task = tasks_[t];
     TaskCounts& counts = counts_[t];
     counts.examples = task.phi.size();
-    std::vector<float> usable;
-    for (std::size_t i = 0; i < task.phi.size(); ++i) {
+    std::vector<std::uint32_t> judged, noisy;
+    for (std::uint32_t i = 0; i < task.phi.size(); ++i) {
         const std::uint8_t marks = task.marks[i];
         counts.drawn_negatives += (marks & drawn_negative) != 0;
         counts.no_negative += (marks & no_negative) != 0;
         counts.not_finite += (marks & not_finite) != 0;
         counts.negative_is_positive += (marks & negative_is_positive) != 0;
-        if (!(marks & (no_negative | not_finite))) usable.push_back(task.phi[i]);
+        if (!(marks & (no_negative | not_finite))) judged.push_back(i);
     }
     counts.delta = std::numeric_limits<double>::quiet_NaN();
-    if (settings_.instance_level && settings_.noise == PlanSettings::Noise::threshold) counts.delta = settings_.noise_threshold;
-    if (settings_.instance_level && settings_.noise == PlanSettings::Noise::quantile)
-        counts.delta = noise_delta(std::move(usable), settings_.noise_quantile, settings_.printed);
-    if (std::isnan(counts.delta) && counts.not_finite == 0) return;
-    keep_[t].assign(task.phi.size(), 1);
-    for (std::size_t i = 0; i < task.phi.size(); ++i) {
-        const bool judged = !(task.marks[i] & no_negative) && !std::isnan(counts.delta);
-        const bool noisy = judged && (settings_.printed ? task.phi[i] >= counts.delta : task.phi[i] < counts.delta);
-        if (noisy || (task.marks[i] & not_finite)) keep_[t][i] = 0, ++counts.masked;
+    if (settings_.instance_level && settings_.noise == PlanSettings::Noise::threshold) {
+        counts.delta = settings_.noise_threshold;
+        for (const std::uint32_t i : judged)
+            if (settings_.printed ? task.phi[i] >= counts.delta : task.phi[i] < counts.delta) noisy.push_back(i);
     }
-    if (counts.masked == 0) keep_[t].clear();
+    if (settings_.instance_level && settings_.noise == PlanSettings::Noise::quantile)
+        noisy = noisy_share(std::move(judged), task.phi, settings_.noise_quantile, settings_.printed, counts.delta);
+    counts.masked = noisy.size() + counts.not_finite;
+    if (counts.masked == 0) return;
+    keep_[t].assign(task.phi.size(), 1);
+    for (std::size_t i = 0; i < task.phi.size(); ++i)
+        if (task.marks[i] & not_finite) keep_[t][i] = 0;
+    for (const std::uint32_t i : noisy) keep_[t][i] = 0;
 }
 
 void Plan::cut(std::size_t t) {

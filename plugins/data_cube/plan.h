@@ -40,7 +40,7 @@ struct PlanSettings {
 struct TaskCounts {
     std::size_t examples = 0, batches = 0, short_batches = 0, merged = 0, dropped = 0, masked = 0, not_finite = 0, drawn_negatives = 0,
                 no_negative = 0, negative_is_positive = 0;
-    double delta = 0;  ///< the threshold that the noise mask used; NaN: none
+    double delta = 0;  ///< the threshold of the noise mask, or the difficulty at which its share of the examples ends; NaN: none
 };
 
 /// The order of all batches of an epoch (Data-CUBE, Algorithm 1, lines 13 to 25). Only ids: what an epoch of 1.4M examples needs is 7 MB.
@@ -87,9 +87,5 @@ class Plan {
     std::size_t num_examples_ = 0;
     std::string hash_;
 };
-
-/// The delta of the noise mask by quantile: `share` of the finite values lie below (or, for the printed form, at or above) it. NaN: masks
-/// nothing.
-double noise_delta(std::vector<float> phi, double share, bool printed);
 
 }  // namespace faceter::data_cube

@@ -5,6 +5,7 @@
 
 #include "common/error.h"
 #include "common/strings.h"
+#include "eval/chosen_paths.h"
 #include "study.h"
 
 namespace faceter {
@@ -92,23 +93,27 @@ class ContextPreference final : public Analysis {
 
     static std::vector<at::Tensor> similarities_of_part(const AnalysisContext& context, std::span<const Question> questions) {
         const EmbeddingModel& model = context.embedder.model();
-        const Task* task = find_task(context.tasks, "", "retrieval");
-        const Route query = task ? model.route(task->name, Role::query) : Route{},
-                    document = task ? model.route(task->name, Role::document) : Route{};
-        std::vector<std::string_view> queries, contexts;
-        for (const Question& question : questions) {
-            queries.emplace_back(question.query);
-            for (const auto& [kind, body] : question.contexts) contexts.emplace_back(body);
-        }
-        at::Tensor q = context.embedder.embed(queries, query), d = context.embedder.embed(contexts, document);
-        if (model.folder.similarity != Similarity::dot) q = normalize_rows(q), d = normalize_rows(d);
-        std::vector<at::Tensor> similar;
-        std::int64_t row = 0;
-        for (std::size_t i = 0; i < questions.size(); ++i) {
-            const auto count = static_cast<std::int64_t>(questions[i].contexts.size());
-            similar.push_back(at::mv(d.narrow(0, row, count), q[static_cast<std::int64_t>(i)]));
-            row += count;
-        }
+        EvaluationRoutes routes;
+        if (const Task* task = find_task(context.tasks, "", "retrieval"))
+            routes = {task->name, model.route(task->name, Role::query), model.route(task->name, Role::document)};
+        std::vector<std::string_view> queries;
+        for (const Question& question : questions) queries.emplace_back(question.query);
+        std::vector<at::Tensor> similar(questions.size());
+        by_chosen_path(context.embedder, queries, routes, [&](const EvaluationRoutes& through, std::span<const std::size_t> places) {
+            std::vector<std::string_view> own, contexts;
+            for (const std::size_t at : places) {
+                own.push_back(queries[at]);
+                for (const auto& [kind, body] : questions[at].contexts) contexts.emplace_back(body);
+            }
+            at::Tensor q = context.embedder.embed(own, through.query), d = context.embedder.embed(contexts, through.document);
+            if (model.folder.similarity != Similarity::dot) q = normalize_rows(q), d = normalize_rows(d);
+            std::int64_t row = 0;
+            for (std::size_t i = 0; i < places.size(); ++i) {
+                const auto count = static_cast<std::int64_t>(questions[places[i]].contexts.size());
+                similar[places[i]] = at::mv(d.narrow(0, row, count), q[static_cast<std::int64_t>(i)]);
+                row += count;
+            }
+        });
         return similar;
     }
 

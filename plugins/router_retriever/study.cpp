@@ -120,14 +120,19 @@ class RouterStudy final : public Analysis {
         data.router = dynamic_cast<const RouterModel*>(model.router.get());
         data.run = context.run_name;
         if (!data.router) return {{{"note", "this model has no router"}}, {}, {}};
+        std::vector<std::string> left_out;
         for (const EvaluationSet& set : context.evaluation) {
-            if (set.task_type != "retrieval" || !set.subsets.empty()) continue;
+            if (!is_of_study(set)) {
+                if (set.task_type == "retrieval") left_out.push_back(fmt::format("{} is left out: it has subsets", set.name));
+                continue;
+            }
             if (context.phase) context.phase("score gates on " + set.name);
             data.sets.push_back(study_set(context.embedder, *data.router, set));
         }
-        if (data.sets.empty()) return {{{"note", "no retrieval set was scored"}}, {}, {}};
+        if (data.sets.empty())
+            return {{{"note", left_out.empty() ? "no retrieval set was scored" : "no retrieval set without subsets was scored"}}, {}, {}};
         if (context.phase) context.phase("compare routers");
-        AnalysisResult result = compare(data);
+        AnalysisResult result = compare(data, std::move(left_out));
         add_tables(data, result);
         add_curves(data, result);
         result.tables.emplace_back("router_gates", gate_table(data, model));
@@ -137,13 +142,16 @@ class RouterStudy final : public Analysis {
     }
 
   private:
+    /// Those of other task types are none of a router's.
+    static bool is_of_study(const EvaluationSet& set) { return set.task_type == "retrieval" && set.subsets.empty(); }
+
     template <typename T>
     std::vector<T> list(const char* key, std::vector<T> fallback) const {
         auto values = json_at<std::vector<T>>(settings_, key, "analysis");
         return values.empty() ? fallback : values;
     }
 
-    AnalysisResult compare(const StudyData& data) const {
+    AnalysisResult compare(const StudyData& data, std::vector<std::string> notes) const {
         // Claims of studies name them: core/compare/router_methods.cpp has them as well.
         static const std::vector<std::pair<std::string, std::string>> names = {{"pilot", "RouterRetriever"},
                                                                                {"expert_classifier", "ExpertClassifierRouter"},
@@ -152,7 +160,6 @@ class RouterStudy final : public Analysis {
                                                                                {"random", "random gate"}};
         const auto wanted = list<std::string>("routers", {"pilot", "expert_classifier", "classification_head", "dataset", "random"});
         std::vector<StudyMethod> methods;
-        std::vector<std::string> notes;
         for (const auto& [kind, name] : names) {
             if (std::find(wanted.begin(), wanted.end(), kind) == wanted.end() && kind != "pilot") continue;
             RouterSettings settings = data.router->settings();
@@ -243,7 +250,7 @@ class RouterStudy final : public Analysis {
             queries.emplace_back(set.name,
                                  set.base.narrow(0, 0, std::min<std::int64_t>(static_cast<std::int64_t>(count), set.base.size(0))));
         for (const EvaluationSet& set : context.evaluation) {
-            if (set.task_type != "retrieval" || !set.subsets.empty()) continue;
+            if (!is_of_study(set)) continue;
             const auto texts = relevant_documents(std::get<RetrievalData>(set.data), count);
             if (texts.empty()) continue;
             Route route = routes_for(context.embedder.model(), set, "").document;

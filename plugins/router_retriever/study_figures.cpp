@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "common/random.h"
 #include "common/strings.h"
@@ -129,18 +130,16 @@ Series multi_task_curve(const StudyData& data) {
     Series series;
     series.name = "Multi-Task on the first domains";
     series.dashed = true;
+    std::map<double, double> by_domains;
     const auto& gates = data.library().gates;
     for (std::size_t i = 0; i < gates.size(); ++i) {
         if (!gates[i].kind.starts_with("multi_task")) continue;
         const auto part = parse_int(std::string_view(gates[i].name).substr(gates[i].name.rfind(' ') + 1));
-        series.x.push_back(gates[i].kind == "multi_task" ? static_cast<double>(data.library().candidates(false).size())
-                                                         : static_cast<double>(part.value_or(0)));
-        series.y.push_back(through(data, "", static_cast<int>(i) + 1).mean());
+        const double domains = gates[i].kind == "multi_task" ? static_cast<double>(data.library().candidates(false).size())
+                                                             : static_cast<double>(part.value_or(0));
+        by_domains[domains] = through(data, "", static_cast<int>(i) + 1).mean();
     }
-    if (series.x.size() > 1) {  // the whole one stands before its parts
-        std::rotate(series.x.begin(), series.x.begin() + 1, series.x.end());
-        std::rotate(series.y.begin(), series.y.begin() + 1, series.y.end());
-    }
+    for (const auto& [domains, score] : by_domains) series.x.push_back(domains), series.y.push_back(score);
     return series;
 }
 

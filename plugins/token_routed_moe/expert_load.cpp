@@ -15,7 +15,7 @@ namespace {
 struct BlockLoad {
     std::size_t block = 0;
     at::Tensor load;  // float64 [E]
-    double entropy = 0, tokens = 0, dropped = 0;
+    double entropy = 0, tokens = 0;
 
     std::vector<double> shares() const {
         const at::Tensor s = load / load.sum().clamp_min(1);
@@ -30,7 +30,6 @@ void add(std::vector<BlockLoad>& loads, const RoutingTrace& trace) {
         loads[i].load.add_(trace[i].load.cpu());
         loads[i].entropy += trace[i].entropy_sum().item<double>();
         loads[i].tokens += static_cast<double>(trace[i].probabilities.size(0));
-        loads[i].dropped += trace[i].dropped.item<double>();
     }
 }
 
@@ -96,16 +95,14 @@ Table load_table(const FacetLoads& facets, const std::string& run) {
     table.add_column("smallest share", ColumnKind::number, 3);
     table.add_column("largest share", ColumnKind::number, 3);
     table.add_column("entropy", ColumnKind::number, 3);
-    table.add_column("dropped", ColumnKind::count);
     for (const auto& [facet, loads] : facets)
         for (const BlockLoad& load : loads) {
             const auto shares = load.shares();
             table.add_row({Cell::of(facet.name), Cell::of(static_cast<double>(load.block)), Cell::of(load.tokens),
                            Cell::of(*std::min_element(shares.begin(), shares.end())),
-                           Cell::of(*std::max_element(shares.begin(), shares.end())), Cell::of(load.mean_entropy()),
-                           Cell::of(load.dropped)});
+                           Cell::of(*std::max_element(shares.begin(), shares.end())), Cell::of(load.mean_entropy())});
         }
-    table.footnotes = {"Entropy in nats, the mean over tokens; shares are of all assignments of a block."};
+    table.footnotes = {"Entropy in nats, the mean over tokens; shares are of all assignments of a block, and embedding drops none."};
     return table;
 }
 
@@ -127,8 +124,7 @@ class ExpertLoad final : public Analysis {
                                   {"block", load.block},
                                   {"shares", load.shares()},
                                   {"entropy", load.mean_entropy()},
-                                  {"tokens", load.tokens},
-                                  {"dropped", load.dropped}});
+                                  {"tokens", load.tokens}});
             if (!loads.empty()) facets.emplace_back(facet, std::move(loads));
         }
         if (facets.empty()) return {{{"loads", result}, {"note", "this model has no token-routed blocks"}}, {}, {}};

@@ -8,14 +8,15 @@ namespace {
 
 struct LossSettings {
     double balance, z;
-    bool times_experts, per_choice;
+    bool times_experts, per_choice, drops;
     enum class Layers { mean, sum, joined } layers;
 
     explicit LossSettings(const Json& settings)
         : balance(json_at<double>(settings, "balance", "variant")),
           z(json_at<double>(settings, "z_loss", "variant")),
           times_experts(json_at<std::string>(settings, "balance_factor", "variant") == "experts"),
-          per_choice(json_at<bool>(settings, "balance_per_choice", "variant")) {
+          per_choice(json_at<bool>(settings, "balance_per_choice", "variant")),
+          drops(json_at<double>(settings, "capacity", "variant") > 0) {
         const auto name = json_at<std::string>(settings, "balance_layers", "variant");
         layers = name == "mean" ? Layers::mean : name == "sum" ? Layers::sum : Layers::joined;
     }
@@ -64,20 +65,22 @@ void report_block(const RouterOutput& router, const at::Tensor& load, const Rout
     for (std::size_t e = 0; e < shares.size(); ++e) parts[fmt::format("expert_load/block {}/expert {}", router.block, e)] = shares[e];
 }
 
-/// The same over all of them: the mean entropy, the largest load against an even one, dropped assignments.
-void report(const RoutingTrace& trace, const RoutingTotals& totals, LossParts& parts) {
+/// The same over all of them: the mean entropy, the largest load against an even one, and assignments that the capacity dropped, by block
+/// too where there is one.
+void report(const RoutingTrace& trace, const RoutingTotals& totals, bool drops, LossParts& parts) {
     const at::NoGradGuard no_grad;
     const auto layers = static_cast<double>(trace.size());
     const double part = static_cast<double>(trace.front().probabilities.size(0)) / static_cast<double>(totals.tokens);
-    const auto add = [&](const char* name, const at::Tensor& value) {
-        at::Tensor& sum = parts[name];
+    const auto add = [&](std::string_view name, const at::Tensor& value) {
+        at::Tensor& sum = parts[std::string(name)];
         sum = sum.defined() ? sum + value : value;
     };
     for (std::size_t i = 0; i < trace.size(); ++i) {
         report_block(trace[i], totals.load[i], totals, part, parts);
         add("router_entropy", trace[i].entropy_sum() / (static_cast<double>(totals.tokens) * layers));
         add("largest_load", totals.load[i].max() / totals.load[i].mean() * (part / layers));
-        add("dropped_assignments", trace[i].dropped);
+        add(dropped_assignments, trace[i].dropped);
+        if (drops) parts[fmt::format("{}/block {}", dropped_assignments, trace[i].block)] = trace[i].dropped;
     }
 }
 
@@ -97,7 +100,7 @@ RoutingLoss make_routing_loss(const Json& settings) {
             result.parts["z_loss"] = z.detach();
             result.loss = result.loss + z * wanted.z;
         }
-        report(trace, totals, result.parts);
+        report(trace, totals, wanted.drops, result.parts);
         return result;
     };
 }

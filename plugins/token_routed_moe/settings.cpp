@@ -73,10 +73,9 @@ Manifest plugin_manifest() {
          /*dense_start=*/false,
          /*two_blocks=*/"placement=every_other"},
     };
-    manifest.analyses = {
-        {"expert_load",
-         "Which experts the tokens of a text go through under each task's instruction: load, entropy, dropped tokens, by block.",
-         {"expert_load", "", {}}}};
+    manifest.analyses = {{"expert_load",
+                          "Which experts the tokens of a text go through under each task's instruction: load and entropy, by block.",
+                          {"expert_load", "", {}}}};
     return manifest;
 }
 

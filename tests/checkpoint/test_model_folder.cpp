@@ -202,6 +202,26 @@ class TestModelFolder : public QObject {
         tokenizer["pre_tokenizer"] = {{"type", "Sequence"}, {"pretokenizers", {split, tokenizer["pre_tokenizer"]}}};
         QVERIFY(!said("qwen2", "") && !said("qwen3", "Qwen2Tokenizer") && said("bert", "GPT2Tokenizer"));
     }
+    void a_map_of_characters_beside_deberta_s_steps_is_said() {
+        FolderOnDisk folder;
+        Json own = Json::array({{{"type", "Replace"}, {"pattern", {{"Regex", R"(\s{2,}|[\n\r\t])"}}}, {"content", " "}},
+                                {{"type", "NFC"}},
+                                {{"type", "Strip"}, {"strip_left", false}, {"strip_right", true}}});
+        const auto said = [&](const Json& steps, const char* named) {
+            folder.write("config.json", {{"model_type", "deberta-v2"}});
+            folder.write("tokenizer_config.json", *named ? Json{{"tokenizer_class", named}} : Json::object());
+            folder.write("tokenizer.json",
+                         {{"normalizer", {{"type", "Sequence"}, {"normalizers", steps}}}, {"model", {{"type", "Unigram"}}}});
+            return remark_on_steps(folder.path()).has_value();
+        };
+        QVERIFY(!said(own, "") && !said(own, "DebertaV2TokenizerFast"));
+        Json of_transformers_4 = own;
+        of_transformers_4.insert(of_transformers_4.begin() + 1, Json{{"type", "Precompiled"}, {"precompiled_charsmap", ""}});
+        QVERIFY(said(of_transformers_4, "") && said(of_transformers_4, "DebertaV2Tokenizer"));
+        QVERIFY(!said(of_transformers_4, "PreTrainedTokenizerFast"));
+        own.insert(own.begin(), Json{{"type", "Lowercase"}});
+        QVERIFY(!said(own, "DebertaV2Tokenizer"));
+    }
     void steps_beside_those_of_bert_are_said() {
         FolderOnDisk folder;
         const Json own = {{"type", "BertPreTokenizer"}}, digits = {{"type", "Digits"}, {"individual_digits", true}};
@@ -368,6 +388,15 @@ class TestModelFolder : public QObject {
             QCOMPARE(folder.open().max_seq_length, std::size_t{128});
             folder.write("sentence_bert_config.json", {{"max_seq_length", 500}});
             QCOMPARE(folder.open().max_seq_length, std::size_t{500});
+        }
+    }
+    void distances_go_on_too_and_rows_of_a_table_do_not() {
+        for (const bool has_table : {false, true}) {
+            FolderOnDisk folder;
+            folder.write("config.json",
+                         {{"model_type", "deberta-v2"}, {"max_position_embeddings", 128}, {"position_biased_input", has_table}});
+            folder.write("sentence_bert_config.json", {{"max_seq_length", 500}});
+            QCOMPARE(folder.open().max_seq_length, std::size_t(has_table ? 128 : 500));
         }
     }
     void a_length_that_leaves_nothing_of_a_text_is_refused() {

@@ -5,54 +5,21 @@
 #include <future>
 
 #include "cli/program.h"
+#include "cli/shell_worker.h"
 #include "common/file.h"
 #include "common/hash.h"
 #include "experiment/manifest.h"
+#include "record/launch.h"
 #include "record/state.h"
 #include "store/store.h"
 #include "support/checkout.h"
+#include "support/fake_programs.h"
 #include "support/sample_model.h"
 #include "support/sample_runs.h"
 #include "support/test.h"
 
 using namespace faceter;
 using namespace faceter::testing;
-
-namespace {
-
-/// A worker written in shell: it copies a journal that was recorded before, and results, into the run, as a real one would write them. What
-/// it does otherwise stands in the file `mode` beside it, so that a test can change its mind between runs.
-const char* const worker_script = R"sh(#!/bin/sh
-here=$(dirname "$0")
-run="$2"
-. "$here/mode"
-mkdir -p "$run/journal/$FACETER_ATTEMPT"
-begin() { if [ "${RANK:-0}" = 0 ]; then cp "$here/$1" "$run/journal/$FACETER_ATTEMPT/rank-0.jsonl"; fi; }
-if [ "$MODE" = done ] || [ "$MODE" = late ]; then
-  cp "$here"/results/*.json "$run/results/"
-  begin finished.jsonl
-  echo "all is well"
-  [ "$MODE" = late ] && kill -9 $$
-  exit 0
-elif [ "$MODE" = fail ]; then
-  echo "corpus.jsonl:7: torn line"
-  exit 4
-elif [ "$MODE" = kill ]; then
-  kill -9 $$
-elif [ "$MODE" = ranks ]; then
-  echo "$RANK/$WORLD_SIZE $LOCAL_RANK/$LOCAL_WORLD_SIZE $(stat -c %a "$(dirname "$FACETER_RENDEZVOUS")")" > "$here/rank-$RANK"
-  dirname "$FACETER_RENDEZVOUS" > "$here/meeting"
-  [ "$RANK" = 1 ] && kill -9 $$
-  echo "a peer is lost"
-  exit 8
-elif [ "$MODE" = wait ]; then
-  trap 'begin stopped.jsonl; exit 6' TERM
-  touch "$here/waiting"
-  while :; do sleep 0.02; done
-fi
-)sh";
-
-}  // namespace
 
 class TestRuns : public QObject {
     Q_OBJECT
@@ -157,12 +124,32 @@ class TestRuns : public QObject {
         mode("fail");
         const Outcome outcome = run({"--set", "evaluation.baseline=false", "--seeds", "1"});
         QCOMPARE(outcome.code, 4);
-        HAS(outcome.err, "[1/2] EM-1 seed 1  failed (exit code 4): exit code 4: corpus.jsonl:7: torn line");
+        HAS(outcome.err, "[1/2] EM-1 seed 1  failed: exit code 4: corpus.jsonl:7: torn line");
         HAS(outcome.err, "[2/2] Mix-1 seed 1");
         mode("done");
         QCOMPARE(call({"resume", "EM"}).code, 0);
         QCOMPARE(read_state(Project(in("project"), false).find_run("EM")).phase, RunPhase::done);
         QCOMPARE(call({"resume", "EM"}).code, 2);
+    }
+    void what_a_cluster_takes_is_submitted_before_anybody_waits_here_and_all_are_one_list() {
+        mode("fail");
+        run({"--set", "evaluation.baseline=false", "--seeds", "1"});
+        const RunDirectory there = Project(in("project"), false).find_run("Mix");
+        write_launch(there, {"slurm", "gpu", "7_0", there.folder()});
+        make_directories(in("config/faceter/profiles"));
+        write_file_atomic(in("config/faceter/profiles/gpu.yaml"), "kind: slurm\n");
+        fs::permissions(in("config/faceter/profiles/gpu.yaml"), fs::perms(0600));
+        const FakePrograms programs;
+        programs.answers("sbatch", "echo cluster >> '" + in("order") + "'; echo 12");
+        programs.answers("squeue", "exit 0");
+        programs.answers("sacct", "exit 0");
+        write_file_atomic(in("worker/mode"), "echo here >> '" + in("order") + "'\nMODE=done\n");
+        const Outcome outcome = call({"resume", "EM", "Mix", "--json"}, {"XDG_CONFIG_HOME=" + in("config")});
+        QVERIFY2(outcome.code == 0, outcome.err.c_str());
+        QCOMPARE(read_file(in("order")), std::string("cluster\nhere\n"));
+        const Json all = json_of(outcome).at("runs");
+        QCOMPARE(all.size(), std::size_t{2});
+        QCOMPARE(all[1].at("job").get<std::string>(), std::string("12_0"));
     }
     void a_killed_worker_is_dead_not_running() {
         mode("kill");
@@ -379,6 +366,9 @@ class TestRuns : public QObject {
         QCOMPARE(call({"tag", "Mix", "paper"}).code, 0);
         QCOMPARE(call({"note", "Mix", "best so far"}).code, 0);
         QCOMPARE(call({"archive", "EM"}).code, 0);
+        QCOMPARE(json_of(call({"list", "--json", "--where", "archived"}))["runs"].size(), std::size_t{1});
+        QCOMPARE(json_of(call({"list", "--json", "--where", "not archived"}))["runs"].size(), std::size_t{2});
+        QCOMPARE(json_of(call({"compare", "--format", "json", "--where", "archived or variant = mix"}))["runs"].size(), std::size_t{2});
         const Json list = json_of(call({"list", "--json"}));
         QCOMPARE(list["runs"].size(), std::size_t{2});
         QCOMPARE(json_of(call({"list", "--json", "--tag", "paper"}))["runs"][0]["note"].get<std::string>(), std::string("best so far"));
@@ -388,12 +378,18 @@ class TestRuns : public QObject {
         QCOMPARE(json_of(call({"list", "--json", "--all"}))["runs"].size(), std::size_t{2});
         QCOMPARE(json_of(call({"trash", "--json"}))[0]["id"].get<std::string>(), id);
         QCOMPARE(call({"restore", id.substr(0, id.size() - 2)}).code, 0);
+        for (const char* name : {"mix", "MIX-s1"}) {  // what delete takes
+            QCOMPARE(call({"delete", name}).code, 0);
+            const Outcome back = call({"restore", name});
+            QVERIFY2(back.code == 0, back.err.c_str());
+        }
         QCOMPARE(call({"pin", id}).code, 0);
         QCOMPARE(json_of(call({"list", "--json", "--where", "pinned and tag = paper"}))["runs"][0]["id"].get<std::string>(), id);
         QCOMPARE(call({"delete", id}).code, 0);
         QCOMPARE(call({"trash", "--empty", "--older-than", "1"}).code, 0);
         QVERIFY(fs::exists(in("project/trash/" + id)));
         QCOMPARE(json_of(call({"trash", "--empty", "--json"})).at("removed").get<int>(), 1);
+        HAS(call({"trash"}).err, "the trash is empty");
         QVERIFY(!fs::exists(in("project/trash/" + id)));
     }
     void what_is_named_twice_is_done_once() {

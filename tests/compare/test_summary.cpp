@@ -12,7 +12,8 @@ namespace {
 struct Compared {
     TemporaryDirectory folder;
     Comparison comparison;
-    explicit Compared(double shift, bool examples = true, std::vector<std::size_t> runs = {0, 1, 3}, bool smoke = false, int num_sets = 3) {
+    explicit Compared(double shift, bool examples = true, std::vector<std::size_t> runs = {0, 1, 3}, bool smoke = false, int num_sets = 3,
+                      CompareTest test = CompareTest::bootstrap) {
         const Experiment experiment = parse_sample();
         for (const std::size_t i : runs) {
             const RunDirectory run = RunDirectory::create(folder.path(), experiment, experiment.runs()[i], smoke);
@@ -30,7 +31,7 @@ struct Compared {
         store.ingest_all();
         comparison = compare_runs(store, store.runs(), "");
         CompareChoice choice;
-        choice.test = CompareTest::bootstrap;
+        choice.test = test;
         choice.resampling.bootstrap = 2000;
         view = view_comparison(comparison, read_examples(store, comparison), choice);
     }
@@ -80,7 +81,24 @@ class TestSummary : public QObject {
     }
     void without_scores_of_examples_nothing_is_said_of_chance() {
         const auto sentences = Compared(3, false).summary().sentences;
-        QVERIFY2(has(sentences[2], "cannot be said"), sentences[2].c_str());
+        QVERIFY2(has(sentences[2], "cannot be said: ") && has(sentences[2], "examples"), sentences[2].c_str());
+    }
+    void what_is_more_than_chance_is_so_among_what_was_tested() {
+        for (const CompareTestInfo& info : compare_tests()) {
+            const auto sentences = Compared(3, true, {0, 1, 2, 3, 4}, false, 3, info.test).summary().sentences;
+            const bool says = has(sentences[2], fmt::format("among these {}", observations_of(info.test)));
+            QVERIFY2(says || has(sentences[2], "cannot be said: "), sentences[2].c_str());
+            QVERIFY2(says || !has(sentences[2], "scores of its single examples"), sentences[2].c_str());
+        }
+    }
+    void tests_over_data_sets_speak_of_the_average() {
+        const auto sentences = Compared(3, true, {0, 1, 3}, false, 6, CompareTest::paired_sets).summary().sentences;
+        QVERIFY2(has(sentences[2], "More than chance among these data sets: EM on average (+") && has(sentences[2], "over the groups"),
+                 sentences[2].c_str());
+    }
+    void one_seed_is_why_tests_over_seeds_cannot_say() {
+        const auto sentences = Compared(3, true, {0, 1, 3}, false, 3, CompareTest::paired_seeds).summary().sentences;
+        QVERIFY2(has(sentences[2], "cannot be said: ") && has(sentences[2], "seeds"), sentences[2].c_str());
     }
     void several_seeds_are_one_row() {
         const Compared compared(3, true, {0, 1, 2, 3, 4});

@@ -178,6 +178,27 @@ class TestPlan : public QObject {
         QVERIFY(!Plan({task}, {0}, settings).masks(0));
     }
 
+    void the_noise_mask_takes_its_share_where_difficulties_tie_and_whatever_the_share_is_in_binary() {
+        const auto masked = [](const std::vector<float>& phi, double share, bool printed) {
+            PlanSettings settings = settings_of(10);
+            settings.noise_quantile = share;
+            settings.printed = printed;
+            const Plan plan({TaskDifficulty{"t", phi, std::vector<std::uint8_t>(phi.size(), 0)}}, {0}, settings);
+            std::size_t without_loss = 0;
+            for (std::uint32_t i = 0; i < phi.size(); ++i) without_loss += !plan.gives_loss(0, i);
+            return without_loss == plan.counts()[0].masked ? without_loss : std::size_t{999};
+        };
+        std::vector<float> tied, each;
+        for (int i = 0; i < 100; ++i)
+            tied.push_back(i < 10 ? -0.5F : i < 70 ? static_cast<float>(i) / 100 : 0.9F), each.push_back(static_cast<float>(i));
+        QCOMPARE(masked(tied, 0.05, false), std::size_t{5});
+        QCOMPARE(masked(tied, 0.05, true), std::size_t{5});
+        QCOMPARE(masked(std::vector<float>(20, 0.5F), 0.05, true), std::size_t{1});
+        QCOMPARE(masked(std::vector<float>(20, 0.5F), 0.05, false), std::size_t{1});
+        QCOMPARE(masked(each, 0.29, false), std::size_t{29});
+        QCOMPARE(masked(each, 0.57, true), std::size_t{57});
+    }
+
     void a_threshold_masks_below_it_or_as_printed_at_and_above_it() {
         TaskDifficulty task{"t", {0.5F, 0.1F, -0.2F, 0.3F}, {0, 0, 0, 0}};
         PlanSettings settings = settings_of(4);

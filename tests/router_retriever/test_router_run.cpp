@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <set>
 
 #include "compare/router_methods.h"
 #include "data/child_process.h"
@@ -455,6 +456,42 @@ class TestRouterRun : public QObject {
             QVERIFY(std::abs(score - study.at("methods").at(0).at("scores").at(name).get<double>()) < 1e-9);
         }
         QVERIFY(!ModelFolder::open(final_model_folder(run)).normalize);
+        candidates_go_the_path_of_their_query(*open_run_model(run));
+    }
+
+  private:
+    /// Ranked anew are the candidates of each query as they are where its gate is the only one.
+    static void candidates_go_the_path_of_their_query(const EmbeddingModel& model) {
+        EvaluationSet set;
+        set.task_type = "reranking";
+        RerankingData data;
+        for (std::size_t domain = 0; domain < 3; ++domain)
+            for (int i = 0; i < 20; ++i) {
+                RerankingData::Query query{data.texts.intern(words(domain, i, 2) + std::to_string(i)), {}, {}};
+                query.positive.push_back(data.texts.intern(words(domain, i, 6) + std::to_string(i)));
+                for (int other = 1; other < 4; ++other)
+                    query.negative.push_back(data.texts.intern(words(domain, i + other, 6) + std::to_string(i)));
+                data.queries.push_back(std::move(query));
+            }
+        const EvaluationRoutes routes{"nature", model.route("nature", Role::query), model.route("nature", Role::document)};
+        QVERIFY(routes.query.routed && routes.document.routed);
+        set.data = data;
+        CachedEmbedder embedder(model);
+        const std::vector<double> all = evaluate_set(embedder, set, routes).per_example;
+        QCOMPARE(all.size(), data.queries.size());
+        std::set<Path> used;
+        for (std::size_t q = 0; q < all.size(); ++q) {
+            const std::string_view text = data.texts[data.queries[q].query];
+            EvaluationRoutes fixed = routes;
+            fixed.query.path = fixed.document.path = embedder.choose({&text, 1}, routes.query).front();
+            fixed.query.routed = fixed.document.routed = false;
+            used.insert(fixed.query.path);
+            RerankingData alone = data;
+            alone.queries = {data.queries[q]};
+            set.data = std::move(alone);
+            QCOMPARE(evaluate_set(embedder, set, fixed).per_example.front(), all[q]);
+        }
+        QVERIFY(used.size() > 1);
     }
 };
 

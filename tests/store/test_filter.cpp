@@ -89,6 +89,15 @@ class TestFilter : public QObject {
         EXPECT_ERROR(list_columns(*f_.store, {"varient"}, f_.rows), "did you mean 'variant'");
         EXPECT_ERROR(list_columns(*f_.store, {"lss:last"}, f_.rows), "no run has a value 'lss:last'");
     }
+    void a_series_of_runs_that_were_not_chosen_leaves_the_cells_of_the_others_empty() {
+        std::vector<RunRow> others;
+        for (const RunRow& row : f_.rows)
+            if (row.state.phase != RunPhase::failed) others.push_back(row);
+        QVERIFY(!others.empty() && others.size() < f_.rows.size());
+        const std::vector<ListColumn> columns = list_columns(*f_.store, {"loss:last"}, others);
+        for (const Cell& cell : columns.front().cells) QCOMPARE(cell.kind, Cell::Kind::empty);
+        EXPECT_ERROR(list_columns(*f_.store, {"lss:last"}, others), "no run has a value 'lss:last'");
+    }
     void rows_without_a_value_stand_last_in_both_orders() {
         for (const bool descending : {false, true}) {
             std::vector<RunRow> rows = f_.rows;

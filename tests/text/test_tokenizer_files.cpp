@@ -129,6 +129,22 @@ class TestTokenizerFiles : public QObject {
             QCOMPARE(tokenizer->vocab_size(), static_cast<std::size_t>(*std::max_element(expected.begin(), expected.end())) + 1);
         }
     }
+    /// The ids are transformers 5.23's of the same folder.
+    void tokens_that_a_slow_tokenizer_kept_beside_its_vocabulary_are_added() {
+        const TemporaryDirectory folder;
+        const auto write = [&](const char* name, const std::string& text) { write_file_atomic(folder.path() / name, text); };
+        const auto ids = [&] { return encode(*load_tokenizer(folder.path()), "a [ENT] b [B] A [ent]"); };
+        write("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\nb\n[\n]\nent\n##s\n");
+        write("tokenizer_config.json", R"({"do_lower_case": true, "additional_special_tokens": ["[ENT]"]})");
+        write("added_tokens.json", R"({"[B]": 12, "[ENT]": 11})");
+        QCOMPARE(ids(), (std::vector<std::int32_t>{2, 5, 11, 6, 12, 5, 7, 9, 8, 3}));
+        write("tokenizer_config.json", R"({"do_lower_case": true})");
+        QCOMPARE(ids(), (std::vector<std::int32_t>{2, 5, 11, 6, 12, 5, 11, 3}));  // no special one: in the lower-cased text too
+        write("added_tokens.json", R"(["[B]"])");
+        EXPECT_ERROR(ids(), "added_tokens.json: is no map of tokens and their ids");
+        write("added_tokens.json", R"({"[B]": "12"})");
+        EXPECT_ERROR(ids(), "added_tokens.json", "[B]");
+    }
     void what_is_named_and_no_token_is_refused() {
         const auto load = [](const char* config) {
             TokenizerFolder folder;
@@ -165,6 +181,39 @@ class TestTokenizerFiles : public QObject {
             QCOMPARE(ids_with(Json{{"do_lower_case", false}, {"tokenizer_class", name + "Tokenizer"}}.dump().c_str(), true), kept);
         QCOMPARE(ids_with(R"({"tokenizer_class": "ConvBertTokenizer", "do_lower_case": false})", true), lowered);
         QCOMPARE(ids_with(R"({"do_lower_case": true})", false), kept);
+    }
+    /// As transformers 5.23 cuts it in such folders.
+    void where_no_class_is_named_the_model_s_own_counts() {
+        const auto ids_with = [](const char* model, const char* config, bool lowercase) {
+            Json json = small_tokenizer_json();
+            json["normalizer"]["lowercase"] = lowercase;
+            const TokenizerFolder folder(json);
+            write_file_atomic(folder.path() / "config.json", model);
+            if (*config) write_file_atomic(folder.path() / "tokenizer_config.json", config);
+            return encode(*load_tokenizer(folder.path()), "A cafe Cafe");
+        };
+        const std::vector<std::int32_t> lowered{2, 8, 12, 12, 3}, kept{2, 1, 12, 1, 3};
+        for (const std::string type : {"bert", "distilbert", "mpnet", "nomic_bert", "electra"}) {
+            const std::string model = Json{{"model_type", type}}.dump();
+            QCOMPARE(ids_with(model.c_str(), R"({"do_lower_case": true})", false), lowered);
+            QCOMPARE(ids_with(model.c_str(), R"({"do_lower_case": false})", true), kept);
+            QCOMPARE(ids_with(model.c_str(), "{}", false), lowered);
+            QCOMPARE(ids_with(model.c_str(), "", false), lowered);
+            QCOMPARE(ids_with(model.c_str(), R"({"tokenizer_class": "PreTrainedTokenizerFast"})", false), kept);
+        }
+        QCOMPARE(ids_with(R"({"model_type": "modernbert"})", R"({"do_lower_case": true})", false), kept);
+        QCOMPARE(ids_with(R"({"model_type": "bert", "tokenizer_class": "PreTrainedTokenizerFast"})", "{}", false), kept);
+        QCOMPARE(ids_with(R"({"model_type": "new", "tokenizer_class": "BertTokenizer"})", "{}", false), lowered);
+        Json bytes = small_tokenizer_json();
+        bytes["normalizer"] = bytes["post_processor"] = nullptr;
+        bytes["added_tokens"] = Json::array();
+        bytes["model"] = Json::parse(R"({"type": "BPE", "merges": ["Ġ a"], "vocab": {"a": 0, "Ġ": 1, "Ġa": 2}})");
+        bytes["pre_tokenizer"] = {{"type", "ByteLevel"}, {"add_prefix_space", true}, {"use_regex", true}};
+        TokenizerFolder folder(bytes);
+        folder.write("config.json", R"({"model_type": "roberta"})");
+        QCOMPARE(encode(*folder.load(), "a a"), (std::vector<std::int32_t>{0, 2}));
+        folder.write("tokenizer_config.json", R"({"add_prefix_space": true})");
+        QCOMPARE(encode(*folder.load(), "a a"), (std::vector<std::int32_t>{2, 2}));
     }
     /// As transformers 5.23 cuts "a a": a space before the text is the configuration's to say, or none.
     void a_byte_level_class_takes_the_space_before_a_text_from_its_configuration() {

@@ -310,6 +310,29 @@ class TestTokenRouting : public QObject {
         for (const auto& [block, share] : shares) QVERIFY2(std::abs(share - 1) < 1e-9, block.c_str());
     }
 
+    void what_a_capacity_drops_is_said_of_each_block_and_in_all() {
+        for (const double capacity : {0.0, 0.5}) {
+            const auto model = model_of("bert");
+            const Json settings = {{"experts", 4}, {"router_scale", 1.0}, {"capacity", capacity}, {"placement", "every"}};
+            registry().make_variant("token_routed_moe", settings)->prepare(*model);
+            RoutingTrace trace;
+            ForwardContext context;
+            context.training = true;
+            context.routing = &trace;
+            model->encoders.front()->forward(some_batch(std::vector<int>(8, 0)), context);
+            RoutingTotals totals;
+            totals.add(trace);
+            const LossResult loss = routing_loss(settings)(trace, totals);
+            double of_blocks = 0;
+            std::size_t blocks = 0;
+            for (const auto& [name, value] : loss.parts)
+                if (name.starts_with("dropped_assignments/block ")) of_blocks += value.item<double>(), ++blocks;
+            QCOMPARE(blocks, capacity > 0 ? trace.size() : std::size_t{0});
+            QCOMPARE(loss.parts.at("dropped_assignments").item<double>(), of_blocks);
+            QCOMPARE(of_blocks > 0, capacity > 0);
+        }
+    }
+
     void more_choices_than_experts_are_refused() {
         QVERIFY_THROWS_EXCEPTION(Error, registry().make_variant("token_routed_moe", {{"experts", 2}, {"top_k", 3}}));
     }

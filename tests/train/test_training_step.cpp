@@ -124,6 +124,21 @@ class TestTrainingStep : public QObject {
         }
     }
 
+    void what_routers_count_adds_up_over_the_batches_of_a_step_and_what_they_average_does_not() {
+        NEED_SHARED();
+        Stage stage;
+        stage.routing_loss = [](const RoutingTrace&, const RoutingTotals&) {
+            const at::Tensor ten = at::full({}, 10.0);
+            return LossResult{at::zeros({}), {{"dropped_assignments", ten}, {"dropped_assignments/block 1", ten}, {"router_entropy", ten}}};
+        };
+        TrainingSettings settings = small();
+        settings.accumulate = 4;
+        const StepReport report = Bench(settings, false, stage).trainer->train_step();
+        QCOMPARE(report.parts.at("dropped_assignments"), 40.0);
+        QCOMPARE(report.parts.at("dropped_assignments/block 1"), 40.0);
+        QCOMPARE(report.parts.at("router_entropy"), 10.0);
+    }
+
     void hard_negatives_that_count_for_no_query_are_not_embedded() {
         NEED_SHARED();
         InfoNceSettings none;

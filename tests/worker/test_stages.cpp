@@ -400,6 +400,19 @@ class TestStages : public QObject {
         text.replace(text.find("method: triplet"), 15, "method: infonce");
         QCOMPARE(chosen(run_text(text), "stage-1-mine-1.jsonl").size(), std::size_t{20});
     }
+    void the_plan_of_a_named_stage_is_reported_and_of_several_it_is_said_that_they_are() {
+        NEED_SHARED();
+        std::string text = experiment_text("{method: instruction}", ", curriculum: {method: data_cube}");
+        const std::string forms = "embedding_forms, prefixes: [16]";
+        text.replace(text.find(forms), forms.size(), "data_cube_report");
+        const Json one = read_json(run_text(text).results() / "data_cube_report.json");
+        QCOMPARE(one.at("plan").at("tour").size(), std::size_t{1});
+        const std::string first = "tasks: [weak]";
+        text.replace(text.find(first), first.size(), first + ", curriculum: {method: data_cube}");
+        const Json two = read_json(run_text(text).results() / "data_cube_report.json");
+        QVERIFY(!two.contains("plan"));
+        QVERIFY(two.at("note").get<std::string>().starts_with("the run has 2 plans"));
+    }
     void a_run_that_goes_on_behind_its_training_looks_at_the_data_that_it_was_trained_on() {
         NEED_SHARED();
         std::string text = experiment_text("{method: instruction}", ", filter: {top_k: 10}, mine: {negatives: 2, margin: 1}");
@@ -470,6 +483,21 @@ class TestStages : public QObject {
         const RunDirectory done = run("{method: instruction}", ", mine: {negatives: 2}");
         QCOMPARE(chosen(done, "stage-1-mine-1.jsonl").size(), std::size_t{40});
         EXPECT_ERROR(run("{method: dense}", ", mine: {teacher: no/such/model}"), "no/such/model");
+    }
+    void the_model_as_it_stands_judges_texts_under_their_own_instructions() {
+        NEED_SHARED();
+        const auto mined = [&](const std::string& of_task, const std::string& of_set) {
+            std::string text = experiment_text("{method: instruction}", ", mine: {negatives: 3, margin: 1}");
+            const std::string task = "fine: {type: retrieval, ", set = "path: fine.jsonl";
+            text.replace(text.find(set), set.size(), set + of_set);
+            text.replace(text.find(task), task.size(), task + of_task);
+            return chosen(run_text(text), "stage-1-mine-1.jsonl");
+        };
+        const std::string own = "instructions: {query: 'which number is it? ', document: 'spoken of: '}";
+        const std::string other = "instructions: {query: 'a cat: ', document: 'the answer: '}, ";
+        const auto wanted = mined(own + ", ", "");
+        QCOMPARE(mined(other, ", " + own), wanted);
+        QVERIFY(mined(other, "") != wanted);  // so that the instructions matter here
     }
     void shorter_and_coarser_embeddings_are_scored_after_the_run() {
         NEED_SHARED();

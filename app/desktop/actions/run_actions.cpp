@@ -141,12 +141,14 @@ void RunActions::resume(const QStringList& runs) {
 }
 
 void RunActions::moveInQueue(const QString& run, int place) {
+    const auto now = std::make_shared<std::size_t>(0);
     start({tr("Moving %1 in the queue").arg(called({run})),
-           tr("%1 is number %2 of those that wait").arg(called({run}), QString::number(place + 1)),
-           [run, place](const std::filesystem::path& folder) {
-               move_in_queue(Project(folder, false), run.toStdString(), static_cast<std::size_t>(place));
+           {},
+           [run, place, now](const std::filesystem::path& folder) {
+               *now = move_in_queue(Project(folder, false), run.toStdString(), static_cast<std::size_t>(place));
                return QStringList();
-           }});
+           },
+           [this, now, name = called({run})] { m_workspace.say(tr("%1 is number %2 of those that wait").arg(name).arg(*now + 1)); }});
 }
 
 void RunActions::setQueuesPaused(bool paused) {

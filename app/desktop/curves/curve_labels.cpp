@@ -26,6 +26,7 @@ std::pair<std::string, std::string> seriesLabel(const std::string& name) {
         {"tokens_per_s", {"throughput", "tokens/s"}},
         {"pairs_per_s", {"throughput", "pairs/s"}},
         {"masked_negatives", {"false negatives masked", "a step"}},
+        {"dropped_assignments", {"assignments dropped", "a step"}},
         {"tokens", {"tokens", "a step"}},
         {"pairs", {"pairs", "a step"}},
         {"memory_bytes", {"memory", "GiB"}},

@@ -274,7 +274,10 @@ void NewFromDataDialog::write() {
                   Q_EMIT written(file);
                   accept();
               })
-        .onFailed([this](const std::exception& error) { m_error->setMessage(QString::fromUtf8(error.what())); });
+        .onFailed([this](const std::exception& error) {
+            setReady(true);
+            m_error->setMessage(QString::fromUtf8(error.what()));
+        });
 }
 
 /// The experiment of the preview, in a folder that goes with the source; its last run, for the first is the start model, without

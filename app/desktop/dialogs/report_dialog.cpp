@@ -5,6 +5,8 @@
 #include <QFileInfo>
 #include <QFormLayout>
 #include <QLineEdit>
+#include <QSignalBlocker>
+#include <algorithm>
 
 #include "dialogs/path_edit.h"
 #include "workspace/workspace.h"
@@ -28,7 +30,8 @@ ReportDialog::ReportDialog(const Workspace& workspace, const QStringList& select
       m_title(new QLineEdit),
       m_file(new PathEdit(QStringLiteral("reportFile"), tr("File of the report"), PathEdit::Kind::newFile)) {
     addRuns(workspace, selected);
-    addBaselines(workspace);
+    learnBaselines(workspace);
+    fillBaselines();
     m_title->setObjectName(QStringLiteral("reportTitle"));
     m_title->setAccessibleName(tr("Heading of the report"));
     m_title->setPlaceholderText(tr("Report on %1").arg(QDir(m_project).dirName()));
@@ -38,6 +41,8 @@ ReportDialog::ReportDialog(const Workspace& workspace, const QStringList& select
     form()->addRow(tr("Heading"), m_title);
     form()->addRow(tr("File"), m_file);
     connect(m_file, &PathEdit::pathChanged, this, &ReportDialog::review);
+    connect(m_runs, &QComboBox::currentIndexChanged, this, &ReportDialog::fillBaselines);
+    connect(m_baseline, &QComboBox::currentIndexChanged, this, [this] { m_wanted = m_baseline->currentData(Qt::UserRole + 1).toString(); });
     review();
 }
 
@@ -56,15 +61,33 @@ void ReportDialog::addRuns(const Workspace& workspace, const QStringList& select
     m_runs->addItem(tr("all runs of the project"), QStringList());
 }
 
-void ReportDialog::addBaselines(const Workspace& workspace) {
+void ReportDialog::learnBaselines(const Workspace& workspace) {
     m_baseline->setObjectName(QStringLiteral("reportBaseline"));
     m_baseline->setAccessibleName(tr("What the runs are tested against"));
-    m_baseline->addItem(tr("the untrained start model"));
+    m_wanted = workspace.baseline();
     const RunsSnapshotPtr hold = workspace.runs();
     for (const RunGroupRef& group : workspace.groups()) {
         if (group.runs.empty() || group.runs.front()->info.is_baseline()) continue;
-        m_baseline->addItem(group.label, qs(group.runs.front()->info.id));
-        if (group.key == workspace.baseline()) m_baseline->setCurrentIndex(m_baseline->count() - 1);
+        Baseline one{group.key, group.label, {}};
+        for (const RunRow* run : group.runs)
+            if (run->num_scores > 0) one.scored << qs(run->info.id);
+        m_baselines.push_back(std::move(one));
+    }
+}
+
+/// Of groups that have a score among the chosen runs, by a run that has it: no other can be tested against.
+void ReportDialog::fillBaselines() {
+    const QStringList runs = m_runs->currentData().toStringList();
+    const QSignalBlocker quiet(m_baseline);
+    m_baseline->clear();
+    m_baseline->addItem(tr("the untrained start model"));
+    for (const Baseline& one : m_baselines) {
+        const auto run =
+            std::find_if(one.scored.begin(), one.scored.end(), [&](const QString& id) { return runs.isEmpty() || runs.contains(id); });
+        if (run == one.scored.end()) continue;
+        m_baseline->addItem(one.label, *run);
+        m_baseline->setItemData(m_baseline->count() - 1, one.key, Qt::UserRole + 1);
+        if (one.key == m_wanted) m_baseline->setCurrentIndex(m_baseline->count() - 1);
     }
 }
 

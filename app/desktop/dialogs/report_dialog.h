@@ -1,4 +1,6 @@
 #pragma once
+#include <vector>
+
 #include "dialogs/command_dialog.h"
 
 class QComboBox;
@@ -21,9 +23,17 @@ class ReportDialog : public CommandDialog {
 
   private:
     void addRuns(const Workspace& workspace, const QStringList& selected);
-    void addBaselines(const Workspace& workspace);
+    void learnBaselines(const Workspace& workspace);
+    void fillBaselines();
 
+    /// A group that the others can be tested against.
+    struct Baseline {
+        QString key, label;
+        QStringList scored;  ///< ids of its runs that have scores
+    };
     QString m_project;
+    std::vector<Baseline> m_baselines;
+    QString m_wanted;  ///< key of the one that was chosen; empty: the start model
     QComboBox *m_runs, *m_baseline;
     QLineEdit* m_title;
     PathEdit* m_file;

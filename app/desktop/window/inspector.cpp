@@ -250,6 +250,7 @@ void Inspector::showOther(const QString& run) {
     m_details.clear();
     m_settings->clear();
     m_error->setMessage({});
+    m_newTag->clear();
     m_note->clear();
     m_note->setProperty("edited", false);
 }

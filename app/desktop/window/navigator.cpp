@@ -52,7 +52,8 @@ QTreeWidgetItem* addItem(QTreeWidgetItem* section, const QString& text, Kind kin
 }
 
 bool speaksOf(const RunRow& run, const QString& wanted) {
-    if (qs(run.info.id).contains(wanted, Qt::CaseInsensitive)) return true;
+    for (const std::string& name : {run.info.id, run.info.name})
+        if (qs(name).contains(wanted, Qt::CaseInsensitive)) return true;
     return std::any_of(run.tags.begin(), run.tags.end(),
                        [&](const std::string& tag) { return qs(tag).contains(wanted, Qt::CaseInsensitive); });
 }
@@ -224,7 +225,7 @@ void Navigator::addRuns(QTreeWidgetItem* item, const RunGroupRef& group, const Q
         const RunInfo& run = runs[i]->info;
         const QString id = qs(run.id);
         QTreeWidgetItem* child = addItem(item, tr("seed %1 · %2").arg(run.seed).arg(momentText(run.created)), runKind, id, false);
-        child->setToolTip(0, id.toHtmlEscaped());
+        child->setToolTip(0, (qs(run.shown_name()) + QLatin1Char('\n') + id).toHtmlEscaped());
         if (id == m_workspace.currentRun()) child->setForeground(0, Theme::instance().colours().accent);
     }
     if (runs.size() > most_runs) addItem(item, tr("%1 more: type above to find them").arg(runs.size() - most_runs), sectionKind, {}, false);

@@ -457,6 +457,20 @@ class TestComparePage : public QObject {
         filter->clear();
         QTRY_COMPARE(heads().size(), 5);
     }
+    void a_filter_by_tag_follows_the_tags() {
+        Opened opened({4, 1, {"EM", "IC"}});
+        QVERIFY(opened.wait());
+        const auto directory = [&](const char* name) { return Project(opened.folder.path(), false).find_run(name); };
+        directory("EM").append_user_event({{"tag", "paper"}});
+        opened.workspace.session()->refresh();
+        auto* filter = opened.find<QLineEdit>("compareFilter");
+        filter->setText(QStringLiteral("tag = paper"));
+        QTest::keyClick(filter, Qt::Key_Return);
+        QTRY_VERIFY(opened.page->isReady() && !opened.page->view());  // one alone is compared with nothing
+        directory("IC").append_user_event({{"tag", "paper"}});
+        opened.workspace.session()->refresh();
+        QTRY_VERIFY(opened.page->isReady() && opened.page->view() && opened.page->view()->rows.front().values.size() == 2);
+    }
     void choices_are_found_again_at_the_next_start() {
         Opened opened;
         QVERIFY(opened.wait());

@@ -65,7 +65,8 @@ class TestCurves : public QObject {
 
   private Q_SLOTS:
     void what_adds_up_over_the_batches_of_a_step_is_labelled_so() {
-        for (const char* name : {"masked_negatives", "tokens", "pairs"}) QCOMPARE(seriesLabel(name).second, std::string("a step"));
+        for (const char* name : {"masked_negatives", "dropped_assignments", "tokens", "pairs"})
+            QCOMPARE(seriesLabel(name).second, std::string("a step"));
     }
     void initTestCase() {
         make_sample_project(folder_.path());
@@ -273,6 +274,23 @@ class TestCurves : public QObject {
         const Figure figure = readCurve(store, asked).figure;
         QCOMPARE(figure.y.unit, std::string("GiB"));
         QCOMPARE(figure.series.front().y.front(), 3.0);
+    }
+
+    void series_that_begin_later_are_shown_while_the_run_goes_on() {
+        const TemporaryDirectory folder;
+        const Experiment experiment = parse_sample();
+        const RunDirectory run = RunDirectory::create(folder.path(), experiment, experiment.runs()[1], false);
+        JournalWriter journal(run, run.begin_attempt(), {"", 0, Json::object(), 0});
+        journal.event("stage_started", {{"stage", "train"}, {"total_steps", 100}});
+        journal.step({{"step", 1}, {"total_steps", 100}, {"loss", 1.0}, {"loss/a", 1.0}});
+        Workspace workspace;
+        QVERIFY(open_and_wait(workspace, folder.path()));
+        CurvesPage page(workspace);
+        page.resize(1000, 700);
+        page.show();
+        QTRY_VERIFY_WITH_TIMEOUT(page.isReady() && panel(page, "loss"), 30'000);
+        journal.step({{"step", 2}, {"total_steps", 100}, {"loss", 2.0}, {"loss/b", 2.0}});
+        QTRY_VERIFY_WITH_TIMEOUT(panel(page, "loss/a") && panel(page, "loss/b") && !panel(page, "loss"), 60'000);
     }
 
     void what_was_switched_off_or_zoomed_stays_while_the_run_goes_on() {

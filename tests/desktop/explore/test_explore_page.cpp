@@ -182,6 +182,24 @@ class TestExplorePage : public QObject {
         QVERIFY(!on.table()->hit(on.table()->index(0, 0))->isRelevant);
     }
 
+    void a_typed_text_is_asked_of_another_choice_of_runs_and_of_another_set_too() {
+        Opened on(project_);
+        QVERIFY(on.opened);
+        auto* text = on.find<QLineEdit>("exploreText");
+        text->setFocus();
+        text->selectAll();
+        QTest::keyClicks(text, QStringLiteral("a horse and its rider"));
+        QTest::keyClick(text, Qt::Key_Return);
+        QVERIFY(on.ready());
+        const int columns = on.table()->columnCount();
+        on.workspace.setShown(on.workspace.groups().back().key, false);
+        QVERIFY(QTest::qWaitFor([&] { return on.page->isReady() && on.table()->columnCount() == columns - 1; }, patience_ms));
+        QCOMPARE(text->text(), QStringLiteral("a horse and its rider"));
+        QVERIFY(on.find<QComboBox>("exploreSet")->count() > 1 && on.choose("exploreSet", 1));
+        QCOMPARE(on.find<QComboBox>("exploreSet")->currentIndex(), 1);
+        QCOMPARE(text->text(), QStringLiteral("a horse and its rider"));
+    }
+
     void of_a_text_that_is_longer_than_a_model_reads_it_is_said_how_much_counts() {
         Opened on(project_);
         QVERIFY(on.opened);

@@ -170,6 +170,34 @@ class TestQueuePage : public QObject {
         QVERIFY(!(on.table()->flags(on.table()->index(0, 0)) & Qt::ItemIsDragEnabled));  // it runs
     }
 
+    void the_last_that_waits_starts_no_later() {
+        Opened on;
+        QVERIFY(on.opened);
+        on.choose(on.queued[3]);
+        QVERIFY(on.button("queueEarlier")->isEnabled() && !on.button("queueLater")->isEnabled());
+        on.choose(on.queued[1]);
+        QVERIFY(!on.button("queueEarlier")->isEnabled() && on.button("queueLater")->isEnabled());
+    }
+
+    void a_place_is_among_those_that_wait_in_the_same_queue() {
+        auto data = std::make_shared<QueueData>();
+        for (int i = 0; i < 5; ++i) {  // A1 B1 A2 B2 A3
+            QueueRow row;
+            row.kind = QueueRow::Kind::waiting;
+            row.run.info.id = fmt::format("run-{}", i);
+            row.queue = i % 2 ? "B" : "A";
+            row.place = i / 2 + 1;
+            data->rows.push_back(std::move(row));
+        }
+        QueueModel model;
+        model.setData(data);
+        int place = -1;
+        connect(&model, &QueueModel::moveAsked, this, [&](const QString&, int to) { place = to; });
+        const std::unique_ptr<QMimeData> last(model.mimeData({model.index(4, 0)}));
+        model.dropMimeData(last.get(), Qt::MoveAction, 2, 0, {});  // between B1 and A2
+        QCOMPARE(place, 1);
+    }
+
     void a_paused_queue_starts_nothing_until_it_goes_on() {
         Opened on;
         QVERIFY(on.opened);

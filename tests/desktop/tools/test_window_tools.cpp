@@ -88,6 +88,19 @@ class TestWindowTools : public QObject {
         QVERIFY2(command.startsWith("faceter report ") && command.endsWith("--output '/tmp/it'\\''s.tex'"), qPrintable(command));
     }
 
+    void a_report_is_tested_against_a_run_that_has_scores_and_is_among_its_own() {
+        ToolsWindow on;
+        on.action("report")->trigger();
+        QTRY_VERIFY(on.find<QDialog>("reportDialog"));
+        auto *runs = on.find<QComboBox>("reportRuns"), *baselines = on.find<QComboBox>("reportBaseline");
+        QCOMPARE(runs->currentText(), QString("the selected run"));
+        QCOMPARE(baselines->count(), 2);  // the start model, and the run's own group
+        QCOMPARE(baselines->itemData(1).toString(), on.workspace.currentRun());
+        QTest::keyClick(runs, Qt::Key_End);
+        QVERIFY(runs->currentData().toStringList().isEmpty());
+        QCOMPARE(baselines->count(), static_cast<int>(on.workspace.groups().size()));
+    }
+
     void a_report_takes_the_runs_that_are_selected_on_the_page_of_runs() {
         ToolsWindow on;
         QVERIFY(on.window->goTo("runs"));

@@ -104,6 +104,16 @@ class TestInspector : public QObject {
         QTRY_COMPARE(shown(), QStringList{QStringLiteral("R&&D ×")});  // one is a mnemonic, drawn as a line under the next
     }
 
+    void a_tag_that_is_being_typed_is_not_another_run_s() {
+        Opened on;
+        on.workspace.setCurrentRun(on.id(1));
+        auto* tag = on.find<QLineEdit>("inspectorNewTag");
+        QTest::keyClicks(tag, QStringLiteral("pap"));
+        QCOMPARE(tag->text(), QStringLiteral("pap"));
+        on.workspace.setCurrentRun(on.id(2));
+        QTRY_VERIFY(tag->text().isEmpty());
+    }
+
     void neither_many_tags_nor_a_long_one_make_the_inspector_wider() {
         Opened on;
         on.workspace.setCurrentRun(on.id(1));

@@ -177,6 +177,11 @@ class TestWindow : public QObject {
         QVERIFY(run && run->parent()->isExpanded() && run->parent()->childCount() == 1);
         QTest::mouseClick(tree->viewport(), Qt::LeftButton, {}, tree->visualItemRect(run).center());
         QCOMPARE(workspace.currentRun(), QString::fromStdString(id));
+        auto* search = window.findChild<QLineEdit*>("navigatorSearch");
+        search->clear();
+        QTest::keyClicks(search, QStringLiteral("em-2"));  // as tables call it
+        QTRY_COMPARE(textsUnder(tree, "Runs").size(), 1);
+        QVERIFY(itemNamed(tree, "seed") && itemNamed(tree, "seed")->toolTip(0).startsWith(QStringLiteral("EM-2\n")));
     }
 
     void a_long_name_of_a_group_is_there_whole() {

@@ -13,6 +13,8 @@
 #include <QVBoxLayout>
 
 #include "common/file.h"
+#include "common/hash.h"
+#include "common/strings.h"
 #include "figure/elided_name.h"
 #include "figure/figure_view.h"
 #include "pages/compare/compare_bar.h"
@@ -151,11 +153,22 @@ void ComparePage::buildContent() {
 
 void ComparePage::connectQueries() {
     connect(&workspace(), &Workspace::shownChanged, m_query, &StoreQueryBase::ask);
+    connect(&workspace(), &Workspace::runsChanged, this, &ComparePage::followMarks);
     connect(&workspace(), &Workspace::projectChanged, this, &ComparePage::clear);
     for (StoreQueryBase* query : std::initializer_list<StoreQueryBase*>{m_query, m_exampleQuery}) {
         connect(query, &StoreQueryBase::failed, m_error, &ErrorBar::setMessage);
         connect(query, &StoreQueryBase::late, this, [this](bool isLate) { m_busy->setVisible(isLate || m_pending > 0); });
     }
+}
+
+/// What people say of runs is in their filter, and among the notes.
+void ComparePage::followMarks() {
+    std::uint64_t marks = 1;
+    const RunsSnapshotPtr hold = workspace().runs();
+    for (const RunGroupRef& group : workspace().shownGroups())
+        for (const RunRow* run : group.runs)
+            marks = hash64(fmt::format("{}\n{}\n{}{}", run->info.id, join(run->tags, "\n"), run->pinned, run->note), marks);
+    if (std::exchange(m_marks, marks) != marks) m_query->ask();
 }
 
 std::function<ComparePage::DataPtr(Store&)> ComparePage::question() const {

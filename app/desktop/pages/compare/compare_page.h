@@ -60,6 +60,7 @@ class ComparePage : public Page {
     void take(DataPtr data);
     void setBaseline(int group);
     void followBaseline();
+    void followMarks();
     void recompute();
     void takeExamples(const Examples& examples);
     void compute();
@@ -83,6 +84,7 @@ class ComparePage : public Page {
     std::vector<int> m_colours;
     QString m_selectedSet;
     std::stop_source m_stop;
+    std::uint64_t m_marks = 0;  ///< tags, pins and notes of the shown runs
     int m_generation = 0, m_pending = 0;
     int m_fittedWidth = 0;  ///< of the table
 

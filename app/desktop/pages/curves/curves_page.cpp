@@ -30,7 +30,7 @@ namespace {
 const PageRegistration registration{
     {QStringLiteral("curves"), QStringLiteral("Curves"), 3, true, [](Workspace& w) -> Page* { return new CurvesPage(w); }}};
 
-constexpr int growing_ms = 2000;
+constexpr int growing_ms = 2000, names_every = 5;  // of these
 constexpr int most_tasks = 4;
 
 /// What is shown until somebody chooses. Where tasks alternate, one line through their losses is a saw that says nothing: a panel a task.
@@ -55,6 +55,7 @@ CurvesPage::CurvesPage(Workspace& workspace)
           [this](const std::vector<std::string>& names) {
               QStringList list;
               for (const std::string& name : names) list << qs(name);
+              if (std::exchange(m_onlyNew, false) && list == m_names) return;
               takeNames(list);
           })),
       m_link(new CursorLink(this)),
@@ -117,7 +118,7 @@ CurvesPage::CurvesPage(Workspace& workspace)
     connect(m_query, &StoreQueryBase::late, this,
             [this](bool isLate) { m_loading->setText(isLate ? tr("Reading the runs' curves…") : QString()); });
     connect(m_query, &StoreQueryBase::failed, this, [this](const QString& message) {
-        if (message.isEmpty()) return;
+        if (message.isEmpty() || std::exchange(m_onlyNew, false)) return;
         this->workspace().complain(message);
         takeNames({});
     });
@@ -181,7 +182,7 @@ void CurvesPage::buildBar(QVBoxLayout* layout) {
 /// Another project's curves must not stand under this one's name.
 void CurvesPage::clear() {
     m_names.clear();
-    m_namesKnown = false;
+    m_namesKnown = m_onlyNew = false;
     showMatches();
     m_subtitle->clear();
     m_patternProblem->hide();
@@ -194,6 +195,7 @@ std::function<std::vector<std::string>(Store&)> CurvesPage::nameQuestion() const
 
 void CurvesPage::askNames() {
     if (!workspace().session()) return;
+    m_onlyNew = false;
     std::size_t runs = 0;
     const std::vector<CurveGroup> groups = shownCurves();
     for (const CurveGroup& group : groups) runs += group.runs.size();
@@ -255,6 +257,10 @@ void CurvesPage::refreshGrowing() {
         for (const RunRow* run : group.runs) growing = growing || run->state.phase == RunPhase::running;
     if (!growing) return;
     if (m_stack->currentIndex() != board_index) return askNames();
+    if (++m_grown % names_every == 0 && !m_query->isBusy()) {  // series begin late: of a task, of scores
+        m_onlyNew = true;
+        m_query->ask();
+    }
     for (CurvePanel* panel : std::as_const(m_panels)) panel->refresh();
 }
 

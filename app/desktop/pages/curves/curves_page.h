@@ -81,6 +81,8 @@ class CurvesPage : public Page {
     QLabel* m_loading;
     PanelBoard* m_board;
     QTimer m_growing;
+    int m_grown = 0;         ///< times that it has asked
+    bool m_onlyNew = false;  ///< the names are asked for in case that there are others
 };
 
 }  // namespace faceter::desktop

@@ -410,7 +410,7 @@ void ExplorePage::columnsChosen() {
 void ExplorePage::chooseSet() {
     if (!runOfSet()) return showEmpty();
     m_corpus.reset();
-    m_lastQuestion = nullptr;
+    if (!m_lastQuestion.contains("text")) m_lastQuestion = nullptr;  // of these texts; a typed one is asked of any
     m_table->setLists(nullptr, nullptr, {});
     m_mapTable->setLists(nullptr, nullptr, {});
     m_examples->setStringList({});

@@ -16,8 +16,9 @@ constexpr std::size_t most_resumable = 50;
 
 /// Where a run stands in a queue of this machine.
 struct QueuePlace {
+    std::string queue;
     int place = 0, devices = 1;
-    bool paused = false;
+    bool paused = false, last = false;
 };
 
 double lastMemory(Store& store, const RunRow& run) {
@@ -41,7 +42,10 @@ std::optional<QueueRow> rowOf(Store& store, const std::filesystem::path& project
                : !row.where.empty()                  ? QueueRow::Kind::elsewhere
                : run.state.phase == RunPhase::queued ? QueueRow::Kind::waiting
                                                      : QueueRow::Kind::running;
-    if (found != places.end()) row.place = found->second.place, row.devices = found->second.devices, row.paused = found->second.paused;
+    if (found != places.end()) {
+        const QueuePlace& at = found->second;
+        row.queue = at.queue, row.place = at.place, row.last = at.last, row.devices = at.devices, row.paused = at.paused;
+    }
     if (row.kind != QueueRow::Kind::resumable) row.memory_gib = lastMemory(store, run);
     row.run = std::move(run);
     return row;
@@ -65,9 +69,10 @@ QueueDataPtr loadQueue(Store& store, const std::filesystem::path& project, std::
     for (const QueueState& state : live_queues(Project(project, false))) {
         ++data->num_queues;
         data->num_paused += state.paused;
-        for (const std::string& run : state.running) places[run] = {0, state.queue.devices, state.paused};
+        const std::string queue = state.queue.folder.string();
+        for (const std::string& run : state.running) places[run] = {queue, 0, state.queue.devices, state.paused, false};
         for (std::size_t i = 0; i < state.waiting.size(); ++i)
-            places[state.waiting[i]] = {static_cast<int>(i) + 1, state.queue.devices, state.paused};
+            places[state.waiting[i]] = {queue, static_cast<int>(i) + 1, state.queue.devices, state.paused, i + 1 == state.waiting.size()};
     }
     std::size_t resumable = 0;
     for (auto run = runs.rbegin(); run != runs.rend(); ++run) {  // the newest first

@@ -15,7 +15,9 @@ struct QueueRow {
     Kind kind = Kind::running;
     RunRow run;
     std::string where;        ///< profile, or empty: this machine
-    int place = 0;            ///< waiting: its number, from 1
+    std::string queue;        ///< waiting: folder of the queue that it waits in
+    int place = 0;            ///< waiting: its number there, from 1
+    bool last = false;        ///< waiting: none waits there behind it
     bool paused = false;      ///< waiting: its queue starts nothing
     int devices = 1;          ///< processes of it, on this machine
     double memory_gib = 0;    ///< last measured; 0: not yet

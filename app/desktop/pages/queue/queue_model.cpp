@@ -132,9 +132,10 @@ bool QueueModel::dropMimeData(const QMimeData* data, Qt::DropAction, int row, in
     const QString run = QString::fromUtf8(data->data(mime_type));
     const int from = rowOf(run), to = row >= 0 ? row : parent.isValid() ? parent.row() : rowCount();
     if (from < 0) return false;
-    int place = 0;  // so many others that wait stand before the gap
+    int place = 0;  // so many others that wait in its queue stand before the gap
     for (int i = 0; i < std::min(to, rowCount()); ++i)
-        place += i != from && this->row(i)->kind == QueueRow::Kind::waiting && this->row(i)->place > 0;
+        place += i != from && this->row(i)->kind == QueueRow::Kind::waiting && this->row(i)->place > 0 &&
+                 this->row(i)->queue == this->row(from)->queue;
     Q_EMIT moveAsked(run, place);
     return false;
 }

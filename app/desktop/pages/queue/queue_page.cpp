@@ -232,15 +232,18 @@ void QueuePage::showActions() {
     m_stop->setText(allWait ? tr("Cancel") : tr("Stop"));
     m_stop->setEnabled(!stoppable.isEmpty());
     m_resume->setEnabled(!chosen([](const QueueRow& row) { return isResumable(row.run.state); }).isEmpty());
-    for (QPushButton* button : {m_earlier, m_later}) button->setEnabled(chosen(waits).size() == 1);
+    const QStringList waiting = chosen(waits);
+    const QueueRow* one = waiting.size() == 1 ? m_model->row(m_model->rowOf(waiting.first())) : nullptr;
+    m_earlier->setEnabled(one && one->place > 1);
+    m_later->setEnabled(one && !one->last);
     Q_EMIT selectedRunsChanged();
 }
 
 void QueuePage::move(int by) {
     const QStringList runs = chosen(waits);
     if (runs.size() != 1) return;
-    const int place = m_model->row(m_model->rowOf(runs.first()))->place - 1 + by;
-    if (place >= 0) moveTo(runs.first(), place);
+    const QueueRow& row = *m_model->row(m_model->rowOf(runs.first()));
+    if (by < 0 ? row.place > 1 : !row.last) moveTo(runs.first(), row.place - 1 + by);
 }
 
 void QueuePage::moveTo(const QString& run, int place) { workspace().actions().moveInQueue(run, place); }
