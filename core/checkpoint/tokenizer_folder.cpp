@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <string_view>
 
 #include "common/file.h"
 #include "common/json.h"
 #include "common/json_document.h"
+#include "text/token_roles.h"
 #include "text/tokenizer_files.h"
 #include "text/tokenizer_json.h"
 
@@ -47,12 +47,7 @@ TokenizerClass class_of(const fs::path& folder) {
     if (type == "qwen2") return {"Qwen2Tokenizer"};  // whatever the files name
     if (type == "modernbert" || type == "mistral") return {};
     std::string named = said("tokenizer_config.json", "tokenizer_class");
-    if (named.empty()) named = said("config.json", "tokenizer_class");
-    static const std::map<std::string, std::string> usual = {{"qwen3", "Qwen2Tokenizer"},       {"roberta", "RobertaTokenizer"},
-                                                             {"gemma3_text", "GemmaTokenizer"}, {"bert", "BertTokenizer"},
-                                                             {"mpnet", "MPNetTokenizer"},       {"distilbert", "BertTokenizer"},
-                                                             {"nomic_bert", "BertTokenizer"},   {"deberta-v2", "DebertaV2Tokenizer"}};
-    if (const auto found = usual.find(type); named.empty() && found != usual.end()) named = found->second;
+    if (named.empty()) named = class_of_model(folder);
     return {named.ends_with("Fast") ? named.substr(0, named.size() - 4) : named, true};
 }
 

@@ -217,9 +217,10 @@ std::string said_of_model(const std::filesystem::path& folder, const char* key) 
 }  // namespace
 
 std::string class_of_model(const std::filesystem::path& folder) {
-    static const std::map<std::string, std::string> usual = {{"bert", "BertTokenizer"},       {"distilbert", "BertTokenizer"},
-                                                             {"nomic_bert", "BertTokenizer"}, {"electra", "BertTokenizer"},
-                                                             {"mpnet", "MPNetTokenizer"},     {"roberta", "RobertaTokenizer"}};
+    static const std::map<std::string, std::string> usual = {
+        {"bert", "BertTokenizer"},    {"distilbert", "BertTokenizer"},   {"nomic_bert", "BertTokenizer"},
+        {"electra", "BertTokenizer"}, {"mpnet", "MPNetTokenizer"},       {"roberta", "RobertaTokenizer"},
+        {"qwen3", "Qwen2Tokenizer"},  {"gemma3_text", "GemmaTokenizer"}, {"deberta-v2", "DebertaV2Tokenizer"}};
     if (std::string named = said_of_model(folder, "tokenizer_class"); !named.empty()) return named;
     const auto found = usual.find(said_of_model(folder, "model_type"));
     return found == usual.end() ? "" : found->second;

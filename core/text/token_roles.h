@@ -35,7 +35,7 @@ std::string add_named_tokens(const std::filesystem::path& folder, std::vector<Ad
 TokenRoles read_token_roles(const std::filesystem::path& folder);
 
 /// The class of tokenizer that transformers 5 takes for the model whose config.json lies beside it where no other file names one: what that
-/// file names, else that of its type; empty: none of those that go by flags.
+/// file names, else that of its type; empty: it is not known to have one.
 std::string class_of_model(const std::filesystem::path& folder);
 /// Whether transformers reads tokenizer.json as it is, whatever class the files name, for the model whose config.json lies beside it.
 bool is_read_as_it_is(const std::filesystem::path& folder);
