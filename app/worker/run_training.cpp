@@ -17,6 +17,7 @@
 #include "stage_data.h"
 #include "stage_memory.h"
 #include "train/segments.h"
+#include "train/stage_length.h"
 #include "train/token_objective.h"
 
 namespace faceter::worker {
@@ -49,18 +50,17 @@ void check_sets(const CurriculumContext& context, const Objective& objective) {
 /// Of the epochs of a stage. Where each data set is cut into batches of its own, its last one may be short.
 std::size_t most_steps_of(const CurriculumContext& context, const TrainingSettings& training) {
     const auto method = json_at<std::string>(context.settings, "method", "curriculum");
-    const bool drawn = method == "task_aware" || method == "static";
+    if (method == "task_aware" || method == "static") {
+        const auto drawn = method == "static" ? make_static_curriculum(context) : make_task_aware_curriculum(context);
+        return static_cast<std::size_t>(stage_length(training, *drawn).steps);
+    }
     const auto size = static_cast<std::size_t>(training.batch_size), epochs = static_cast<std::size_t>(training.epochs),
                accumulate = static_cast<std::size_t>(training.accumulate);
-    std::size_t examples = 0, batches = 0;
+    std::size_t batches = 0;
     for (std::size_t s = 0; s < context.sets.size(); ++s)
-        for (const Task& task : context.tasks) {
-            const std::size_t own = context.sets[s]->task == task.name ? examples_of(context, s).size() : 0;
-            examples += own;
-            batches += (own + size - 1) / size;
-        }
-    const std::size_t steps = drawn ? examples * epochs / size / accumulate : (batches * epochs + accumulate - 1) / accumulate;
-    return std::max<std::size_t>(1, steps);
+        for (const Task& task : context.tasks)
+            if (context.sets[s]->task == task.name) batches += (examples_of(context, s).size() + size - 1) / size;
+    return std::max<std::size_t>(1, (batches * epochs + accumulate - 1) / accumulate);
 }
 
 /// Where an instruction takes all tokens that are read of a side's texts, these are one and the same.
@@ -163,10 +163,18 @@ void RunTraining::announce(const std::vector<PlannedStage>& stages) {
     run_.journal->event("plan", {{"stages", stages.size()}, {"most_steps", most_steps}});
 }
 
+/// Rank 0 has the data that would say how the stage does.
+bool RunTraining::is_judged(const PlannedStage& planned) const {
+    at::Tensor judged = at::zeros({1}, at::kDouble);
+    if (run_.is_root() && scores_.is_judged(planned)) judged.fill_(1);
+    run_.group->all_reduce_sum(judged, Patience::work);
+    return judged.item<double>() > 0;
+}
+
 EarlyStopping RunTraining::early_stopping_of(const PlannedStage& planned) const {
     const Json settings = training_of(planned.settings).at("early_stopping");
     EarlyStopping early;
-    early.on = settings.is_object();
+    early.on = settings.is_object() && is_judged(planned);
     if (early.on) {
         early.patience = json_at<std::int64_t>(settings, "patience", "early_stopping");
         early.min_delta = json_at<double>(settings, "min_delta", "early_stopping");
@@ -241,7 +249,6 @@ TrainerEvents RunTraining::events_of(const PlannedStage& planned, std::size_t in
         run_.journal->step(event);
     };
     if (planned.training().evaluate_every_steps > 0) {
-        if (run_.is_root()) scores_.check(planned);
         if (planned.stage.adapter >= 0 && !scores_.has_validation(planned.stage))
             run_.warn(fmt::format("stage '{}': its tasks have no validation data (tasks.*.validation), so it trains to the end",
                                   planned.stage.name));

@@ -32,6 +32,7 @@ class RunTraining {
     void check_stages(const std::vector<PlannedStage>& stages, std::size_t first) const;
     bool train_stage(std::size_t index, const PlannedStage& planned, const std::optional<Checkpoint>& resume);
     void foresee_memory(std::size_t index, const PlannedStage& planned, const CurriculumContext& context, const PairBatcher& batcher);
+    bool is_judged(const PlannedStage& planned) const;
     EarlyStopping early_stopping_of(const PlannedStage& planned) const;
     TrainerEvents events_of(const PlannedStage& planned, std::size_t index, Trainer& trainer);
     void save(const Trainer& trainer, std::size_t index, const CheckpointState& state, const std::vector<NamedTensor>& optimizer) const;

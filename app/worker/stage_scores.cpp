@@ -1,6 +1,9 @@
 #include "stage_scores.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 
 #include "common/strings.h"
 #include "eval/tasks.h"
@@ -21,6 +24,24 @@ bool StageScores::has_validation(const Stage& stage) const {
     return stage.adapter >= 0 && std::any_of(data_.validation().begin(), data_.validation().end(), [&](const EvaluationSet& set) {
                return std::find(stage.tasks.begin(), stage.tasks.end(), set.routing.task) != stage.tasks.end();
            });
+}
+
+/// Whether texts of a set go through what the stage trains: another encoder's or adapter's scores stay as they were.
+bool StageScores::reaches(const Stage& stage, const EvaluationSet& set) const {
+    const EvaluationRoutes routes = routes_for(model_, set, "");
+    return std::ranges::any_of(std::array{&routes.query, &routes.document}, [&](const Route* route) {
+        const bool whole = stage.adapters.empty() || stage.base_rate > 0;
+        return route->encoder == stage.encoder && (whole || stage.adapters.contains(route->path.adapter));
+    });
+}
+
+/// Of the sets that are scored: the watched one, or all, as far as they go through what the stage trains.
+std::vector<const EvaluationSet*> StageScores::judging(const PlannedStage& planned) const {
+    std::vector<const EvaluationSet*> sets = scored(planned);
+    std::erase_if(sets, [&](const EvaluationSet* set) { return !reaches(planned.stage, *set); });
+    const std::string watched = watched_by(planned);
+    const auto found = std::ranges::find(sets, watched, &EvaluationSet::name);
+    return found == sets.end() ? sets : std::vector{*found};
 }
 
 std::vector<const EvaluationSet*> StageScores::scored(const PlannedStage& planned) const {
@@ -44,6 +65,18 @@ void StageScores::check(const PlannedStage& planned) const {
     if (!watched.empty() && std::find(names.begin(), names.end(), watched) == names.end())
         throw settings_error("training.early_stopping.dataset is '{}', which is not scored during training{}", watched,
                              suggestion(watched, names));
+    if (!training_of(planned.settings).at("early_stopping").is_object()) return;
+    std::vector<std::string> judges;
+    for (const EvaluationSet* set : judging(planned)) judges.push_back(set->name);
+    if (judges.empty())
+        run_.warn(fmt::format(
+            "stage '{}': no data set that is scored goes through what it trains, so it trains to the end: early_stopping has no "
+            "effect there",
+            planned.stage.name));
+    else if (!watched.empty() && judges.front() != watched)
+        run_.warn(
+            fmt::format("stage '{}': early_stopping.dataset '{}' does not go through what it trains; those that do are watched there ({})",
+                        planned.stage.name, watched, join(judges, ", ")));
 }
 
 double StageScores::evaluate(const PlannedStage& planned, std::size_t index, std::int64_t step) {
@@ -80,24 +113,23 @@ double StageScores::evaluate_adapter(const PlannedStage& planned, std::size_t in
 }
 
 double StageScores::evaluate_all(const PlannedStage& planned, std::size_t index, std::int64_t step) const {
-    const std::string watched = watched_by(planned);
+    const std::vector<const EvaluationSet*> judges = judging(planned);
     CachedEmbedder embedder(model_);
     embedder.share_work(*run_.group);
     Json scores = Json::object();
-    double sum = 0, watched_score = 0;
+    std::vector<double> judged;
     for (const EvaluationSet* set : scored(planned)) {
         run_.journal->phase("evaluate " + set->name);
         const double score = evaluate_set(embedder, *set, routes_for(model_, *set, "")).score;
         scores[set->name] = score;
-        sum += score;
-        if (set->name == watched) watched_score = score;
+        if (std::ranges::find(judges, set) != judges.end()) judged.push_back(score);
     }
     Json event = {{"step", step}, {"scores", scores}};
     if (index > 0) event["stage"] = index;
     if (run_.scores_in_bf16()) event["compute"] = "bf16";
     run_.journal->event("evaluation", event);
     run_.journal->phase(planned.stage.name == "train" ? "train" : "train " + planned.stage.name);
-    return watched.empty() ? (scores.empty() ? 0 : sum / static_cast<double>(scores.size())) : watched_score;
+    return judged.empty() ? 0 : mean(judged);
 }
 
 }  // namespace faceter::worker

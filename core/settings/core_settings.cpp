@@ -10,7 +10,10 @@ Schema early_stopping_schema() {
     return {"early_stopping",
             "Stops a stage when a score on held-out data no longer rises.",
             {
-                text("dataset", "", "Name of the evaluation data set to watch; empty: the mean of all that are scored during training."),
+                text("dataset", "",
+                     "Name of the evaluation data set to watch; empty: the mean of all that are scored during training. Where a stage "
+                     "trains one "
+                     "encoder or adapter of several, only sets whose texts go through it are watched."),
                 integer("patience", 3, "Evaluations without a better score after which training stops.").at_least(1).in("evaluations"),
                 real("min_delta", 0.0, "A score must rise by more than this to count as better.").at_least(0).in("points"),
             }};

@@ -30,6 +30,11 @@ double setting(const CurriculumContext& context, const char* curriculum, const c
     return json_at<double>(builtin_settings(ExtensionKind::curriculum, curriculum, context.settings), key, "curriculum");
 }
 
+/// Pairs that a batch from the pool has fewer than it should.
+double shortage(const ExamplePool& pool, std::int64_t batch_size) {
+    return static_cast<double>(std::max<std::int64_t>(0, batch_size - static_cast<std::int64_t>(pool.size())));
+}
+
 class TaskAware final : public Curriculum {
   public:
     explicit TaskAware(const CurriculumContext& context)
@@ -43,12 +48,7 @@ class TaskAware final : public Curriculum {
 
     BatchPlan next() override {
         Entry& entry = tasks_[draw_by_weight(weights_, tasks_random_)];
-        std::size_t pool = 0;
-        if (entry.pools.size() > 1) {
-            std::vector<double> sizes;
-            for (const ExamplePool& p : entry.pools) sizes.push_back(std::pow(static_cast<double>(p.size()), size_exponent_));
-            pool = draw_by_weight(sizes, sets_random_);
-        }
+        const std::size_t pool = entry.pools.size() > 1 ? draw_by_weight(sizes_of(entry), sets_random_) : 0;
         return {entry.pools[pool].draw(batch_size_), entry.name, entry.temperature};
     }
 
@@ -57,6 +57,21 @@ class TaskAware final : public Curriculum {
         for (const Entry& entry : tasks_)
             for (const ExamplePool& pool : entry.pools) total += pool.size();
         return static_cast<std::int64_t>(total);
+    }
+
+    double mean_shortage() const override {
+        double all = 0, weights = 0;
+        for (std::size_t t = 0; t < tasks_.size(); ++t) {
+            const std::vector<double> sizes = sizes_of(tasks_[t]);
+            double own = 0, total = 0;
+            for (std::size_t p = 0; p < sizes.size(); ++p) {
+                own += sizes[p] * shortage(tasks_[t].pools[p], batch_size_);
+                total += sizes[p];
+            }
+            all += weights_[t] * own / total;
+            weights += weights_[t];
+        }
+        return all / weights;
     }
 
     Json state() const override {
@@ -85,6 +100,13 @@ class TaskAware final : public Curriculum {
         double temperature;
         std::vector<ExamplePool> pools;  // homogeneous: one a data set; heterogeneous: one in all
     };
+
+    /// What a task's data sets are drawn by.
+    std::vector<double> sizes_of(const Entry& entry) const {
+        std::vector<double> sizes;
+        for (const ExamplePool& pool : entry.pools) sizes.push_back(std::pow(static_cast<double>(pool.size()), size_exponent_));
+        return sizes;
+    }
 
     void add_task(const Task& task, const CurriculumContext& context) {
         Entry entry{task.name, task.temperature, {}};
@@ -119,6 +141,7 @@ class Static final : public Curriculum {
     }
     BatchPlan next() override { return {pool_.draw(batch_size_), "", temperature_}; }
     std::int64_t num_examples() const override { return static_cast<std::int64_t>(pool_.size()); }
+    double mean_shortage() const override { return shortage(pool_, batch_size_); }
     Json state() const override { return {{"pools", Json::array({pool_.state()})}}; }
     void restore(const Json& state) override { pool_.restore(state.at("pools").at(0)); }
 
@@ -139,6 +162,13 @@ class Static final : public Curriculum {
 };
 
 }  // namespace
+
+std::int64_t drawn_batches(const Curriculum& curriculum, std::int64_t epochs, std::int64_t batch_size) {
+    const double pairs = static_cast<double>(batch_size) - curriculum.mean_shortage();
+    const double batches = static_cast<double>(curriculum.num_examples() * epochs) / std::max(1.0, pairs);
+    constexpr double rounding = 1e-9;  // of a mean over data sets
+    return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::floor(batches * (1 + rounding))));
+}
 
 std::vector<ExampleReference> examples_of(const CurriculumContext& context, std::size_t set) {
     std::vector<ExampleReference> all(context.sets[set]->examples.size());

@@ -54,11 +54,16 @@ class Curriculum {
     virtual BatchPlan next() = 0;
     /// Examples of one epoch.
     virtual std::int64_t num_examples() const = 0;
-    /// Batches of one epoch where the curriculum plans them (short ones count, too); 0: examples / batch size.
+    /// Batches of one epoch where the curriculum plans them (short ones count, too); 0: they are drawn.
     virtual std::int64_t num_batches() const { return 0; }
+    /// Of batches that are drawn: pairs that one lacks of the batch size on average, where a data set has fewer.
+    virtual double mean_shortage() const { return 0; }
     virtual Json state() const = 0;
     virtual void restore(const Json& state) = 0;
 };
+
+/// Batches of so many epochs of a curriculum that draws them: as many as use the examples so often on average; one at least.
+std::int64_t drawn_batches(const Curriculum& curriculum, std::int64_t epochs, std::int64_t batch_size);
 
 /// Examples drawn without repetition, a new order every epoch. A draw that does not fit into what is left of an epoch starts the next, so
 /// that batches are always full; a pool smaller than a batch gives all it has.

@@ -57,7 +57,7 @@ class WithinTokens final : public Curriculum {
         : whole_(std::move(whole)), budget_(budget), tokens_of_(std::move(tokens_of)), warn_(warn) {
         const Json begin = whole_->state();
         const std::int64_t planned = whole_->num_batches(),
-                           plans = planned > 0 ? planned * epochs : std::max<std::int64_t>(1, num_examples() * epochs / batch_size);
+                           plans = planned > 0 ? planned * epochs : drawn_batches(*whole_, epochs, batch_size);
         std::int64_t parts = 0, lone = 0;
         for (std::int64_t i = 0; i < plans; ++i) {
             const auto cut = parts_of(whole_->next());

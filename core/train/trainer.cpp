@@ -163,7 +163,7 @@ void Trainer::restore(const Checkpoint& checkpoint) {
     for (const Parameter& p : objective_.parameters()) read_tensor(state, "objective." + p.name, p.tensor.detach());
     best_.clear();
     for (const Parameter& p : optimizer_->parameters())
-        if (state.find("best." + p.name)) {
+        if (early_.keep_best && state.find("best." + p.name)) {
             best_.push_back(at::empty_like(p.tensor.detach()));
             read_tensor(state, "best." + p.name, best_.back());
         }
@@ -315,6 +315,16 @@ void Trainer::add_share(const LossSums& share, const std::vector<double>& values
     for (const auto& [name, ignored] : share.parts) report.parts[name] += *value++;
 }
 
+/// A weight that holds a number that is none: those that the training makes are left as they were before they become so.
+std::optional<std::string> Trainer::damaged_weight() const {
+    const at::NoGradGuard no_grad;
+    std::vector<Parameter> all = encoder_.parameters();
+    for (Parameter& p : trained()) all.push_back(std::move(p));
+    for (const Parameter& p : all)
+        if (!at::isfinite(p.tensor).all().item<bool>()) return p.name;
+    return std::nullopt;
+}
+
 /// Ends the run where the step's numbers are none: the optimiser has left the weights as they were, and nothing is saved.
 void Trainer::check_finite(const StepReport& report, const TakenStep& taken, std::span<const double> norms) const {
     if (std::isfinite(report.loss) && std::isfinite(report.grad_norm)) return;
@@ -322,6 +332,11 @@ void Trainer::check_finite(const StepReport& report, const TakenStep& taken, std
     for (const auto& [task, loss] : report.task_losses) tasks.push_back(task);
     const std::string batches = tasks.empty() ? "a batch of several tasks" : "task " + join(tasks, ", ");
     const char* advice = "lower training.learning_rate, set training.max_grad_norm, or look for empty or broken texts";
+    if (const auto damaged = damaged_weight())
+        throw failure(
+            "the loss is not finite at step {}, because the weights are not: {} holds numbers that are none; the model that the "
+            "training began with is damaged, or its precision too low",
+            report.step, *damaged);
     if (!std::isfinite(report.loss))
         throw failure("the loss is {} at step {} ({}); the step is not taken, the last checkpoint stands: {}",
                       std::isnan(report.loss) ? std::abs(report.loss) : report.loss /* without a sign */, report.step, batches, advice);
@@ -364,12 +379,15 @@ void Trainer::save(const TrainerEvents& events) const {
 
 void Trainer::judge(const TrainerEvents& events, Verdict& verdict) const {
     verdict.score = events.evaluate(step_);
-    verdict.better = verdict.score > best_score_ + early_.min_delta;
+    constexpr double rounding = 1e-9;  // of sums in another order, in percent: no better score
+    verdict.better = verdict.score > best_score_ + std::max(early_.min_delta, rounding);
     verdict.enough = early_.on && !verdict.better && evaluations_without_gain_ + 1 >= early_.patience;
 }
 
 bool Trainer::is_judged(const TrainerEvents& events) const {
-    return settings_.evaluate_every_steps > 0 && step_ % settings_.evaluate_every_steps == 0 && events.evaluate;
+    if (settings_.evaluate_every_steps == 0 || !events.evaluate) return false;
+    const bool last = step_ == total_steps_ && best_step_ > 0;  // else its weights would be left for older ones unseen
+    return last || step_ % settings_.evaluate_every_steps == 0;
 }
 
 /// Rank 0 evaluates and judges; a rank that is asked to stop makes all of them stop at this step.

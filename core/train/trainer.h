@@ -115,6 +115,7 @@ class Trainer {
     std::unique_ptr<TakenStep> taken(StepSums sums, const at::Tensor& norm) const;
     void add_share(const LossSums& share, const std::vector<double>& values, const StepSums& sums, StepReport& report) const;
     void check_finite(const StepReport& report, const TakenStep& taken, std::span<const double> norms) const;
+    std::optional<std::string> damaged_weight() const;
     std::string where_not_finite(const TakenStep& taken, std::span<const double> norms) const;
     void keep_best();
     void take_best();

@@ -156,6 +156,20 @@ class TestCurriculum : public QObject {
         }
     }
 
+    /// Data sets smaller than a batch were counted as full ones: of twenty of ten pairs three batches of 64 were an epoch.
+    void an_epoch_of_data_sets_smaller_than_a_batch_uses_their_pairs_once_on_average() {
+        context_.batch_size = 64;
+        take_sets_of(std::vector<std::size_t>(20, 10));
+        QCOMPARE(drawn_batches(*make_task_aware_curriculum(context_), 1, 64), std::int64_t{20});
+        QCOMPARE(drawn_batches(*make_static_curriculum(context_), 1, 64), std::int64_t{3});
+        take_sets_of({10});
+        QCOMPARE(drawn_batches(*make_static_curriculum(context_), 5, 64), std::int64_t{5});
+        take_sets_of({640, 128});
+        QCOMPARE(drawn_batches(*make_task_aware_curriculum(context_), 1, 64), std::int64_t{12});
+        take_sets_of({96, 32});  // three of four batches are of the first: (0.75 x 64 + 0.25 x 32) pairs
+        QCOMPARE(drawn_batches(*make_task_aware_curriculum(context_), 3, 64), std::int64_t{384 / 56});
+    }
+
     void it_goes_on_from_its_state_with_the_same_batches() {
         for (const auto make : {make_task_aware_curriculum, make_static_curriculum, make_shuffled_curriculum, make_proportional_curriculum,
                                 make_round_robin_curriculum}) {

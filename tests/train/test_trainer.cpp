@@ -367,6 +367,28 @@ class TestTrainer : public QObject {
         for (std::size_t i = 0; i < best.size(); ++i) QVERIFY(at::equal(again[i], best[i]));
     }
 
+    /// The weights after the last evaluation were left for older ones unseen, and rounding was a better score.
+    void the_last_step_is_judged_as_well_and_rounding_is_no_better_score() {
+        NEED_SHARED();
+        TrainingSettings settings = small();
+        settings.steps = 7;
+        settings.evaluate_every_steps = 3;
+        Bench bench(settings, false, {}, {true, 9, 0, true});
+        std::vector<std::int64_t> judged;
+        TrainerEvents events;
+        events.evaluate = [&](std::int64_t step) {
+            judged.push_back(step);
+            return step == 3 ? 20.333333333333332 : step == 6 ? 20.333333333333336 : 30.0;
+        };
+        QVERIFY(bench.trainer->run(events) == TrainOutcome::finished);
+        QCOMPARE(judged, (std::vector<std::int64_t>{3, 6, 7}));
+        QCOMPARE(bench.trainer->kept_step(), std::int64_t{7});
+        Bench rounded(settings, false, {}, {true, 9, 0, true});
+        events.evaluate = [](std::int64_t step) { return step == 3 ? 20.333333333333332 : 20.333333333333336; };
+        QVERIFY(rounded.trainer->run(events) == TrainOutcome::finished);
+        QCOMPARE(rounded.trainer->kept_step(), std::int64_t{3});
+    }
+
     void bf16_products_train_an_adapter_alike() {
         NEED_SHARED();
         TrainingSettings settings = small();

@@ -345,6 +345,30 @@ class TestStages : public QObject {
         text.replace(text.find("warmup_ratio: 0}"), 16, "warmup_ratio: 0, evaluate_every_steps: 2, early_stopping: {dataset: simlar}}");
         EXPECT_ERROR(run_text(text), "early_stopping.dataset", "did you mean 'similar'");
     }
+    /// Of an encoder a task the sets of other tasks do not move: the first evaluation was the best, and the stage was over.
+    void a_stage_is_stopped_by_scores_that_it_can_move() {
+        NEED_SHARED();
+        const std::string text = "name: early\nmodel: " + (shared_folder() / "fixtures/bert").string() +
+                                 "\nmax_length: 24\nthreads: 1\n"
+                                 "tasks:\n  retrieval: {train: [{name: weak, source: file, path: weak.jsonl}]}\n"
+                                 "  sts: {train: [{name: fine, source: file, path: fine.jsonl}]}\n"
+                                 "variants:\n  V: {method: specialists}\n"
+                                 "training: {batch_size: 8, steps: 8, learning_rate: 1.0e-3, warmup_ratio: 0, evaluate_every_steps: 1, "
+                                 "early_stopping: {patience: 2, dataset: similar}}\n"
+                                 "evaluation: {baseline: false, datasets: [{path: sts, name: similar}]}\n";
+        const RunDirectory done = run_text(text);
+        const auto started = events(done, "stage_started"), kept = events(done, "kept_best"), scores = events(done, "evaluation");
+        QCOMPARE(started.size(), std::size_t{2});
+        QCOMPARE(kept.size(), std::size_t{1});
+        QCOMPARE(kept[0].fields.at("stage").get<int>(), 1);
+        QCOMPARE(std::count_if(scores.begin(), scores.end(), [](const JournalEvent& event) { return !event.fields.contains("stage"); }), 8);
+        bool said = false;
+        for (const JournalEvent& event : events(done, "warning"))
+            said = said || event.fields.at("message").get<std::string>().find(
+                               "stage 'retrieval': no data set that is scored goes through "
+                               "what it trains, so it trains to the end") != std::string::npos;
+        QVERIFY(said);
+    }
     void what_a_later_stage_is_refused_for_is_said_before_the_first_is_trained() {
         NEED_SHARED();
         const auto has = [](const std::string& text, const char* piece) {
