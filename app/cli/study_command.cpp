@@ -134,7 +134,7 @@ int study_status(const Cli& cli, const StudyOptions& options) {
     if (!progress.ended_early.empty()) say(stdout, "to go on with them: faceter study run {}\n", arguments_of(options));
     tell_unlike(stdout, progress.unlike);
     fmt::print("{} of {} runs are done{}\n", done, planned,
-               done && done < planned ? fmt::format("; about {:.1f} hours are left", left_s / 3600) : "");
+               done && done < planned ? "; about " + format_duration(left_s) + " are left" : "");
     return 0;
 }
 

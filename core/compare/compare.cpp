@@ -11,7 +11,9 @@
 #include "compare/compare_tests.h"
 #include "compare/counted_run.h"
 #include "compare/rank_intervals.h"
+#include "compare/settings_difference.h"
 #include "compare/significance.h"
+#include "experiment/experiment.h"
 #include "figure/format.h"
 #include "stats/descriptive.h"
 #include "stats/multiple_testing.h"
@@ -23,11 +25,15 @@ namespace {
 constexpr double million = 1e6;
 constexpr std::size_t most_repeats = 40;  // that are named: nobody reads ten thousand notes
 
-/// What the seeds of one configuration share: all settings but the seed and what does not change a score.
+/// What the seeds of one configuration share: all settings but the seed and what does not change a score; of the untrained model what it
+/// is scored by.
 std::string configuration(const RunRow& run, Json settings) {
-    for (const char* key : {"seed", "name", "description", "threads", "device"}) settings.erase(key);
-    return run.info.variant + "\n" + settings.dump();
+    return run.info.variant + (run.info.smoke ? " in small\n" : "\n") +
+           (run.info.is_baseline() ? baseline_key(settings) : score_settings(std::move(settings)).dump());
 }
+
+/// The untrained model is scored once, whatever the seed.
+std::uint64_t counted_seed(const RunRow& run) { return run.info.is_baseline() ? 0 : run.info.seed; }
 
 class Grouping {
   public:
@@ -66,7 +72,7 @@ class Grouping {
         const std::string key = configuration(run, store_.settings(run.info.id));
         const auto [place, fresh] = index_.try_emplace(key, comparison_.groups.size());
         if (fresh) comparison_.groups.push_back({"", run.info.method, {}, {}, {}, {}, {}});
-        const RunRow*& counted = counted_[{place->second, run.info.seed}];
+        const RunRow*& counted = counted_[{place->second, counted_seed(run)}];
         if (!counted || run.info.id == baseline_ || (counted->info.id != baseline_ && counts_before(run, *counted))) counted = &run;
         for (ResultRow& result : results) result.metrics = {};  // of thousands of runs
         scored.push_back({&run, place->second, std::move(results)});
@@ -74,9 +80,13 @@ class Grouping {
 
     void add(const Scored& one) {
         const RunRow& run = *one.run;
-        const RunRow* counted = counted_.at({one.group, run.info.seed});
+        const RunRow* counted = counted_.at({one.group, counted_seed(run)});
         if (counted != &run) {
-            if (++repeats_ <= most_repeats) comparison_.notes.push_back(repeat_note(run.info.shown_name(), counted->info.shown_name()));
+            const std::string name = run.info.shown_name(), other = counted->info.shown_name();
+            if (++repeats_ <= most_repeats)
+                comparison_.notes.push_back(
+                    run.info.is_baseline() ? fmt::format("{} repeats {} and is left out: an untrained model is scored once", name, other)
+                                           : repeat_note(name, other));
             return;
         }
         if (run.state.phase != RunPhase::done)
@@ -232,7 +242,8 @@ void add_footnotes(const Comparison& comparison, const std::vector<GroupTest>& t
     if (seeds) table.footnotes.push_back("Where a row has several seeds: mean +- standard deviation over seeds, with their number.");
     const std::size_t common = common_sets(comparison).size();
     if (common < comparison.sets.size())
-        table.footnotes.push_back(fmt::format("Means are over the {} of {} data sets that every row has.", common, comparison.sets.size()));
+        table.footnotes.push_back(
+            fmt::format("Means are over the {} of {} data sets that every run of every row has.", common, comparison.sets.size()));
     if (!tests.empty())
         table.footnotes.push_back(
             fmt::format("Stars at the mean over data sets: paired t-test over the {} data sets against {} (two-sided, Holm-adjusted over "
@@ -240,7 +251,7 @@ void add_footnotes(const Comparison& comparison, const std::vector<GroupTest>& t
                         common, comparison.groups[*comparison.baseline].name));
     if (tests.empty() && comparison.baseline && comparison.groups.size() > 1)
         table.footnotes.push_back(
-            fmt::format("No test against {}: a paired t-test over data sets needs two that every row has, here are {}.",
+            fmt::format("No test against {}: a paired t-test over data sets needs two that every run of every row has, here are {}.",
                         comparison.groups[*comparison.baseline].name, common));
     for (const GroupTest& test : tests) {
         const std::string names =

@@ -21,4 +21,7 @@ struct SettingsDifference {
 };
 SettingsDifference settings_difference(const std::vector<Json>& settings);
 
+/// Resolved settings without the seed, names, and what cannot change a score: how often checkpoints are written, how processes talk.
+Json score_settings(Json settings);
+
 }  // namespace faceter

@@ -91,10 +91,11 @@ void check_power(const Study& study, const fs::path& file) {
     const std::int64_t needed = std::max<std::int64_t>(2, sample_size_for(plan, study.power));
     if (static_cast<std::int64_t>(study.seeds.size()) < needed)
         throw settings_error(
-            "{}: {} seeds are too few: to find {} points at a deviation of {} with power {} takes {} (faceter stats power --test paired_t "
+            "{}: {}: to find {} points at a deviation of {} with power {} takes {} (faceter stats power --test paired_t "
             "--effect {:.3g} --power {} --alpha {:.3g} --alternative greater; alpha is {} over {} claims)",
-            file.string(), study.seeds.size(), primary.smallest_difference, study.pilot_deviation, study.power, needed, plan.effect,
-            study.power, alpha, study.alpha, study.claims.size());
+            file.string(), study.seeds.empty() ? "seeds is missing" : fmt::format("{} seeds are too few", study.seeds.size()),
+            primary.smallest_difference, study.pilot_deviation, study.power, needed, plan.effect, study.power, alpha, study.alpha,
+            study.claims.size());
 }
 
 /// What an experiment's file has and a study's has not: instead of a complaint about each of its settings.
@@ -339,7 +340,9 @@ class StudyRecords {
     }
     /// Of the settings: but for what does not change a score, for where data and models lie, and for settings that were not there yet.
     std::vector<SettingDifference> differences(const RunDirectory& run, const ResolvedRun& wanted) const {
-        auto differing = settings_difference({completed_settings(run.settings(), catalogue_), wanted.settings}).differing;
+        auto differing =
+            settings_difference({score_settings(completed_settings(run.settings(), catalogue_)), score_settings(wanted.settings)})
+                .differing;
         std::erase_if(differing, [this](const SettingDifference& one) {
             const auto [place, is_new] = same_places_.try_emplace({one.values[0], one.values[1]}, false);
             if (is_new) place->second = may_be_same_place(one.values[0], one.values[1]);

@@ -91,9 +91,11 @@ Extension static_training() {
 Extension plain_order(const char* name, const char* summary) { return of_its_own_batches({name, summary, {name, "", {}}}); }
 
 Extension inter_task_similarity() {
-    return {"inter_task_similarity",
-            "Cosine similarities of the same texts embedded under each task's instruction (MoTE, section 5.2).",
-            {"inter_task_similarity", "", {}}};
+    Extension analysis{"inter_task_similarity",
+                       "Cosine similarities of the same texts embedded under each task's instruction (MoTE, section 5.2).",
+                       {"inter_task_similarity", "", {}}};
+    analysis.embeds_texts = true;
+    return analysis;
 }
 
 Extension embedding_forms() {

@@ -148,8 +148,9 @@ class Expander {
         std::set<std::uint64_t> seen;
         for (const std::uint64_t seed : seeds)
             if (!seen.insert(seed).second)
-                throw settings_error("{}: seed {} stands twice among the seeds; its runs would be the same, and count as two in every test",
-                                     file_.string(), seed);
+                throw settings_error(
+                    "{}: seed {} stands twice among the seeds{}; its runs would be the same, and count as two in every test",
+                    file_.string(), seed, options_.seeds.empty() ? "" : " that are asked for, in place of the file's");
         return seeds;
     }
 

@@ -86,6 +86,7 @@ Json extensions_to_json(const std::vector<Extension>& extensions) {
                         {"learns_from", word_of(learns_from_words, one.learns_from)},
                         {"on_tokens", one.on_tokens},
                         {"ignores", one.ignores},
+                        {"embeds_texts", one.embeds_texts},
                         {"training", training_to_json(one.training)},
                         {"parts", {{"name", one.parts.name}, {"by_task", one.parts.by_task}, {"setting", one.parts.setting}}}});
     return list;
@@ -107,6 +108,7 @@ std::vector<Extension> extensions_at(const Json& json, std::string_view key, std
         one.learns_from = word_at(item, "learns_from", learns_from_words, name);
         one.on_tokens = json_or<bool>(item, "on_tokens", false, name);
         one.ignores = json_or<std::vector<std::string>>(item, "ignores", {}, name);
+        one.embeds_texts = json_or<bool>(item, "embeds_texts", false, name);
         one.training = training_at(item, name);
         const Json parts = json_or(item, "parts", Json::object(), name);
         one.parts = {json_or<std::string>(parts, "name", "", name), json_or<bool>(parts, "by_task", false, name),

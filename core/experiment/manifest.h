@@ -62,6 +62,7 @@ struct Extension {
     bool on_tokens = false;                         ///< of an objective: a loss on tokens, which trains one encoder itself
     /// Of a curriculum or an objective: the settings of tasks that it does not read: "weight", "batching", "temperature".
     std::vector<std::string> ignores{};
+    bool embeds_texts = false;  ///< of an analysis: without `texts` it has nothing to look at
 };
 
 /// What a plugin says of itself in <id>.json beside its library: read before (and without) opening the library.

@@ -61,14 +61,15 @@ class Settings {
         if (is_read) read_.insert(place);
     }
 
-    /// Of core's own analyses: those that would have nothing to look at.
+    /// Those that would have nothing to look at.
     void analyses(const ResolvedRun& run) {
         const Json all = json_or<Json>(run.settings, "analyses", Json::array(), "settings");
         for (std::size_t i = 0; i < all.size(); ++i) {
             const std::string method = json_at<std::string>(all[i], "method", "analyses"), place = fmt::format("analyses[{}]", i);
-            if (method == "inter_task_similarity")
+            const Catalogue::Entry* entry = catalogue_.find(ExtensionKind::analysis, method);
+            if (entry && entry->extension.embeds_texts)
                 note(place, json_or<Json>(all[i], "texts", Json(), place).is_object(),
-                     "(inter_task_similarity) has no texts to embed, and is left out; give it texts: {source: ..., count: ...}");
+                     fmt::format("({}) has no texts to embed, and is left out; give it texts: {{source: ..., count: ...}}", method));
             if (method == "embedding_forms")
                 note(place, !run.settings.at("evaluation").at("datasets").empty(),
                      "(embedding_forms) has nothing to score: evaluation.datasets names nothing");

@@ -76,6 +76,7 @@ Manifest plugin_manifest() {
     manifest.analyses = {{"expert_load",
                           "Which experts the tokens of a text go through under each task's instruction: load and entropy, by block.",
                           {"expert_load", "", {}}}};
+    manifest.analyses.front().embeds_texts = true;
     return manifest;
 }
 

@@ -60,6 +60,28 @@ class TestCompare : public QObject {
         QCOMPARE(comparison.notes.size(), std::size_t{1});
         QVERIFY2(comparison.notes[0].ends_with(" with the same seed and is left out"), comparison.notes[0].c_str());
     }
+    /// Two starts were a group of two seeds, which paired with two of the other side's; other rates made two rows of one model.
+    void the_start_model_is_one_row_and_stands_beside_every_seed_whatever_trained_later() {
+        const TemporaryDirectory project;
+        const auto add = [&](const Experiment& experiment, std::size_t index, double shift) {
+            const RunDirectory run = RunDirectory::create(project.path(), experiment, experiment.runs().at(index), false);
+            write_attempt(run, 1, 3, "finished");
+            write_results(run, shift);
+        };
+        const Experiment first = parse_sample(sample_experiment(), {{}, {1, 2}});
+        const Experiment later = parse_sample(sample_experiment(), {{"training.checkpoint_every_steps=7"}, {3, 4}});
+        for (std::size_t i = 0; i < 3; ++i) add(first, i, i == 0 ? 0 : 2 + static_cast<double>(i));
+        for (std::size_t i = 0; i < 3; ++i) add(later, i, i == 0 ? 0 : 5 + static_cast<double>(i));
+        add(parse_sample(sample_experiment(), {{"training.learning_rate=1.0e-3"}, {5}}), 0, 0);
+        Store store(project.path());
+        store.ingest_all();
+        const Comparison comparison = compare_runs(store, store.runs(), "");
+        QCOMPARE(comparison.groups.size(), std::size_t{2});
+        QCOMPARE(comparison.groups[0].runs.size(), std::size_t{1});
+        QCOMPARE(comparison.groups[1].runs.size(), std::size_t{4});
+        QCOMPARE(comparison.notes.size(), std::size_t{2});
+        QVERIFY2(comparison.notes[0].ends_with(" is left out: an untrained model is scored once"), comparison.notes[0].c_str());
+    }
     void means_are_over_data_sets_and_over_task_types() {
         const TemporaryDirectory project;
         add_run(project.path(), 0, 0, 4);

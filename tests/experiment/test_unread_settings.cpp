@@ -43,6 +43,9 @@ Catalogue catalogue() {
     const Schema scaled{"scaled", "", {real("scale", 20, "Of similarities.")}};
     made.add(ExtensionKind::objective, {"scaled", "", scaled}, "demo");
     made.add(ExtensionKind::analysis, {"routed_study", "", {"routed_study", "", {}}}, "demo");
+    Extension load{"load", "", {"load", "", {}}};
+    load.embeds_texts = true;
+    made.add(ExtensionKind::analysis, load, "demo");
     return made;
 }
 
@@ -78,6 +81,7 @@ class TestUnreadSettings : public QObject {
         QVERIFY(remarks(dense, texts).empty());
         QVERIFY(tells(remarks(dense, "analyses: [{method: inter_task_similarity}]\n"),
                       "analyses[0] (inter_task_similarity) has no texts to embed"));
+        QVERIFY(tells(remarks(dense, "analyses: [{method: load}]\n"), "analyses[0] (load) has no texts to embed, and is left out"));
         const std::string forms = "analyses: [{method: embedding_forms}]\n";
         QVERIFY(tells(remarks(dense, forms), "analyses[0] (embedding_forms) has nothing to score"));
         QVERIFY(remarks(dense, forms + "evaluation: {datasets: [{source: folder, path: a}]}\n").empty());
