@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "checkpoint/tokenizer_folder.h"
 #include "commands.h"
 #include "common/cancel.h"
 #include "common/command.h"
@@ -144,6 +145,8 @@ class Export {
         progress_->finish();
         progress_.reset();  // its line is gone before others are printed
         for (const std::string& note : notes_) say(stderr, "note: {}\n", note);
+        for (const fs::path& folder : folders_)
+            if (const auto remark = remark_on_steps(folder)) say(stderr, "note: {}\n", *remark);
         options_.json ? print_json() : print_lines();
         return 0;
     }

@@ -12,6 +12,7 @@
 #include "common/printable.h"
 #include "common/strings.h"
 #include "experiment/run_models.h"
+#include "experiment/start_model.h"
 #include "model/accelerator.h"
 #include "model/task_adapters.h"
 #include "record/models_by_run.h"
@@ -192,8 +193,7 @@ OpenedModel open_model(const ModelOptions& options, bool with_route) {
     opened.run ? open_run(options, with_route, opened) : open_folder(options, with_route, opened);
     if (options.instruction) opened.route = instruction_route(*opened.model, *options.instruction);
     if (options.max_length > 0) {
-        const auto limit = static_cast<std::size_t>(opened.model->encoders.front()->config().length_limit);
-        const std::size_t positions = limit == 0 ? 0 : std::max(limit, opened.model->folder.max_seq_length);
+        const std::size_t positions = most_tokens(opened.model->folder, opened.model->encoders.front()->config());
         if (positions > 0 && options.max_length > positions)
             throw usage_error("--max-length {} is more than the {} positions of the model", options.max_length, positions);
         opened.model->max_length = options.max_length;

@@ -1,6 +1,11 @@
 #include "checkpoint/parameter_count.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <numeric>
 #include <optional>
+#include <utility>
 
 #include "checkpoint/tokenizer_folder.h"
 #include "common/error.h"
@@ -30,7 +35,74 @@ void require_chain(const EncoderConfig& config, const std::vector<DenseModule>& 
     }
 }
 
+std::string shape_text(const std::vector<std::int64_t>& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
+
+/// One that is there is of these sizes, and of numbers.
+void require_shape(const Weights& weights, const std::string& tensor, const std::vector<std::int64_t>& shape, std::string_view name) {
+    const TensorInfo* info = weights.find(tensor);
+    if (!info) return;  // under another name; the loading says what is missing
+    if (info->shape != shape)
+        throw data_error("{}: makes tensor {} of shape {}, and in {} it has {}; they are not of the same model", name,
+                         faceter::quoted(tensor), shape_text(shape), weights.description(), shape_text(info->shape));
+    const DType type = info->dtype;
+    if (type != DType::f32 && type != DType::f16 && type != DType::bf16 && type != DType::f64)
+        throw data_error("{}: tensor {} is {}; F32, F16, BF16 or F64 was expected", weights.description(), faceter::quoted(tensor),
+                         dtype_name(type));
+}
+
+void require_linears(const EncoderConfig& c, const Weights& weights, std::string_view name) {
+    const auto [names, prefix] = names_in(weights, c);
+    const auto joined = [](const std::vector<std::string>& parts, const std::vector<std::int64_t>& rows, std::size_t i) {
+        return parts.size() == 1 ? std::accumulate(rows.begin(), rows.end(), std::int64_t{0}) : rows[i];
+    };
+    const std::vector<std::int64_t> up(c.gated ? 2 : 1, c.intermediate_dim), qkv = c.qkv_dims();
+    for (std::int64_t i = 0; i < c.num_layers; ++i) {
+        const std::string block = prefix + fmt::format(fmt::runtime(names.block), i);
+        const auto require = [&](const std::string& linear, std::int64_t rows, std::int64_t columns) {
+            require_shape(weights, block + linear + ".weight", {rows, columns}, name);
+        };
+        if (names.qkv.size() == 1 || names.qkv.size() == qkv.size())
+            for (std::size_t n = 0; n < names.qkv.size(); ++n) require(names.qkv[n], joined(names.qkv, qkv, n), c.hidden_dim);
+        require(names.attention_output, c.hidden_dim, c.num_heads * c.head_dim);
+        if (c.is_routed(i)) continue;
+        if (names.up.size() == 1 || names.up.size() == up.size())
+            for (std::size_t n = 0; n < names.up.size(); ++n) require(names.up[n], joined(names.up, up, n), c.hidden_dim);
+        require(names.down, c.hidden_dim, c.intermediate_dim);
+    }
+}
+
+/// A layer behind pooling has what its own config.json says, and nothing else: sentence-transformers refuses what it does not know.
+void require_heads(const std::vector<DenseModule>& heads, const Weights& weights) {
+    for (const DenseModule& head : heads) {
+        const std::string linear = head.name + ".linear.", module = head.name + "/config.json";
+        if (!weights.find(linear + "weight")) continue;  // a run with an encoder a task has one each, elsewhere in its file
+        require_shape(weights, linear + "weight", {head.out_features, head.in_features}, module);
+        if (head.bias == (weights.find(linear + "bias") != nullptr)) {
+            require_shape(weights, linear + "bias", {head.out_features}, module);
+            continue;
+        }
+        throw data_error("{}: {} says bias: {}, and {} has {}linear.bias; set it to what the file holds", weights.description(), module,
+                         head.bias, head.name + "/model.safetensors", head.bias ? "no " : "a ");
+    }
+}
+
 }  // namespace
+
+std::string original_name(const std::string& name) {
+    constexpr std::string_view ending = ".weight";
+    if (!name.ends_with(ending)) return name;
+    return name.substr(0, name.size() - ending.size()) + ".parametrizations.weight.original";
+}
+
+std::pair<const EncoderNames&, std::string> names_in(const Weights& weights, const EncoderConfig& config) {
+    for (const EncoderNames* names : {&config.names, config.released ? &*config.released : nullptr}) {
+        if (!names) continue;
+        const std::string always = fmt::format(fmt::runtime(names->block), 0) + names->attention_output + ".weight";
+        for (const std::string& prefix : names->prefixes)
+            if (weights.find(prefix + always) || weights.find(original_name(prefix + always))) return {*names, prefix};
+    }
+    return {config.names, ""};
+}
 
 double parameters_at_least(const EncoderConfig& c) {
     const double hidden = static_cast<double>(c.hidden_dim), heads = static_cast<double>(c.num_heads),
@@ -53,6 +125,8 @@ void require_held_by(const EncoderConfig& config, const std::vector<DenseModule>
             "file is incomplete",
             name, wanted, weights.description(), held);
     require_chain(config, heads, name);
+    require_linears(config, weights, name);
+    require_heads(heads, weights);
 }
 
 std::unique_ptr<Tokenizer> load_model_tokenizer(const ModelFolder& folder, const EncoderConfig& config, std::string_view name) {

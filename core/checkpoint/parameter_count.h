@@ -2,6 +2,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "checkpoint/encoder_config.h"
@@ -14,9 +15,15 @@ namespace faceter {
 /// configuration overflow integers.
 double parameters_at_least(const EncoderConfig& config);
 
+/// A weight that torch keeps beside what changes it (jina-embeddings-v3: stacked adapters).
+std::string original_name(const std::string& name);
+
+/// The family's names that a checkpoint uses, and what stands in front of them; the configuration's own where it has neither.
+std::pair<const EncoderNames&, std::string> names_in(const Weights& weights, const EncoderConfig& config);
+
 /// Before any memory is taken for a model: the weights must hold as many values as the configuration and the Dense modules speak of, so
-/// that a model is never larger than its files, and each Dense module must take what is before it. `name` is config.json's. Throws a data
-/// error that gives both numbers.
+/// that a model is never larger than its files; each Dense module must take what is before it, and have a bias or none as it says; linear
+/// layers that are there have the configuration's sizes, and are of numbers. `name` is config.json's. Throws a data error that gives both.
 void require_held_by(const EncoderConfig& config, const std::vector<DenseModule>& heads, const Weights& weights, std::string_view name);
 
 /// The model's tokenizer, as load_tokenizer_for() gives it for a table of so many words.

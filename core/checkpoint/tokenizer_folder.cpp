@@ -93,6 +93,19 @@ bool has_steps_of_gemma(const JsonElement& root, std::string_view name) {
                               has(split, "String", " ", name)));
 }
 
+/// U+2581 in the place of spaces by one step of its own; files of transformers 4 put it in front of the text as a normalizer, which also
+/// reaches what stands behind a special token.
+bool has_steps_of_llama(const JsonElement& root, const fs::path& folder, std::string_view name) {
+    const auto steps = steps_of(root, "pre_tokenizer", "pretokenizers", name);
+    if (!steps_of(root, "normalizer", "normalizers", name).empty() || steps.size() != 1) return false;
+    const fs::path path = folder / "tokenizer_config.json";
+    const Json config = fs::exists(path) ? read_json(path, max_tokenizer_bytes) : Json::object();
+    const bool prefixed = json_or(config, "add_prefix_space", Json(), path.string()) != Json(false);
+    const char* scheme = !prefixed ? "never" : json_or(config, "legacy", false, path.string()) ? "always" : "first";
+    return has(steps[0], "type", "Metaspace", name) && has(steps[0], "replacement", "\u2581", name) &&
+           has(steps[0], "prepend_scheme", scheme, name) && !member_or(steps[0], "split", true, name);
+}
+
 /// No map of characters (NFKC) in front of the model, which the files of transformers 4 have.
 bool has_steps_of_deberta(const JsonElement& root, std::string_view name) {
     auto steps = steps_of(root, "normalizer", "normalizers", name);
@@ -127,7 +140,9 @@ std::optional<std::string> remark_on_steps(const fs::path& encoder_folder) {
     const bool gemma = kind.name == "GemmaTokenizer";
     const bool bert = kind.name == "BertTokenizer" || kind.name == "DistilBertTokenizer" || kind.name == "MPNetTokenizer";
     const bool deberta = kind.name == "DebertaV2Tokenizer";
-    if (!qwen2 && !gemma && !bert && !deberta && kind.name != "RobertaTokenizer" && kind.name != "GPT2Tokenizer") return std::nullopt;
+    const bool llama = kind.name == "LlamaTokenizer";
+    if (!qwen2 && !gemma && !bert && !deberta && !llama && kind.name != "RobertaTokenizer" && kind.name != "GPT2Tokenizer")
+        return std::nullopt;
     const std::string text = read_file(path, max_tokenizer_bytes);
     bool same = true;
     if (bert)
@@ -139,6 +154,7 @@ std::optional<std::string> remark_on_steps(const fs::path& encoder_folder) {
             same = !its_kind || (qwen2     ? has_steps_of_qwen2(root, name)
                                  : gemma   ? has_steps_of_gemma(root, name)
                                  : deberta ? has_steps_of_deberta(root, name)
+                                 : llama   ? has_steps_of_llama(root, folder, name)
                                            : has_steps_of_gpt2(root, name));
         });
     if (same) return std::nullopt;

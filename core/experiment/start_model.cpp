@@ -22,6 +22,7 @@ namespace {
 /// What is known of a start model once it was looked at.
 struct StartModel {
     ModelFolder files;
+    EncoderConfig config;
     bool routes_tokens = false;
     Json routing = Json::object();     ///< of its token-routed blocks, by the names of settings
     std::int64_t blocks = 0, dim = 0;  ///< dim: elements of an embedding
@@ -101,13 +102,12 @@ StartModel looked_at(const std::string& name, const fs::path& relative_to, std::
         EncoderConfig::from_json(folder.config, (folder.encoder_folder / "config.json").string(), folder.weights());
     Json routing = routing_of(folder, config.routed);
     const std::int64_t dim = folder.dense.empty() ? config.hidden_dim : folder.dense.back().out_features;
-    return {std::move(folder), !routing.empty(), std::move(routing), config.num_layers, dim, adapter_modules(config)};
+    return {std::move(folder), config, !routing.empty(), std::move(routing), config.num_layers, dim, adapter_modules(config)};
 }
 
 const Tokenizer& tokenizer_of(StartModel& start) {
     if (start.tokenizer) return *start.tokenizer;
-    const std::string name = (start.files.encoder_folder / "config.json").string();
-    start.tokenizer = load_model_tokenizer(start.files, EncoderConfig::from_json(start.files.config, name, start.files.weights()), name);
+    start.tokenizer = load_model_tokenizer(start.files, start.config, (start.files.encoder_folder / "config.json").string());
     return *start.tokenizer;
 }
 
@@ -303,11 +303,17 @@ void check_teacher(const Teacher& teacher, const Json& tasks, const fs::path& re
 
 void check_start_model(const ModelFolder& folder) { refuse_several(folder, several_of(folder)); }
 
-void check_max_length(const Json& settings, const ModelFolder& folder, const std::string& name) {
+std::size_t most_tokens(const ModelFolder& folder, const EncoderConfig& config) {
+    const auto positions = static_cast<std::size_t>(config.length_limit);
+    const bool is_table = config.max_positions > 0;
+    return positions == 0 || is_table ? positions : std::max(positions, folder.max_seq_length);
+}
+
+void check_max_length(const Json& settings, const ModelFolder& folder, const EncoderConfig& config, const std::string& name) {
     const auto longest = json_or<std::size_t>(settings, "max_length", 0, name);
-    if (longest > folder.max_seq_length)
+    if (const std::size_t most = most_tokens(folder, config); most > 0 && longest > most)
         throw settings_error("{}: max_length is {}, and the model in {} takes at most {} tokens; name {} or less, or leave it out", name,
-                             longest, folder.folder.string(), folder.max_seq_length, folder.max_seq_length);
+                             longest, folder.folder.string(), most, most);
 }
 
 std::vector<std::string> check_start_models(const Experiment& experiment) {
@@ -320,7 +326,7 @@ std::vector<std::string> check_start_models(const Experiment& experiment) {
             if (teachers.insert(teacher).second)
                 check_teacher(teacher, run.settings.at("tasks"), absolute_path(experiment.file()).parent_path());
         if (!seen.contains(name)) seen[name] = looked_at(name, absolute_path(experiment.file()).parent_path(), remarks);
-        check_max_length(run.settings, seen[name].files, experiment.file().string());
+        check_max_length(run.settings, seen[name].files, seen[name].config, experiment.file().string());
         check_room(run, seen[name], experiment.file().string());
         check_variant(run, seen[name], experiment.file().string());
         check_routing(run, seen[name], experiment.file().string());

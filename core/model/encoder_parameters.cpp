@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "checkpoint/parameter_count.h"
 #include "common/error.h"
 #include "model/cast_together.h"
 #include "model/encoder.h"
@@ -64,24 +65,6 @@ std::string first_bert_name(std::string name) {
     if (const auto at = name.find("LayerNorm.weight"); at != std::string::npos) name.replace(at, 16, "LayerNorm.gamma");
     if (const auto at = name.find("LayerNorm.bias"); at != std::string::npos) name.replace(at, 14, "LayerNorm.beta");
     return name;
-}
-
-/// A weight that torch keeps beside what changes it (jina-embeddings-v3: stacked adapters).
-std::string original_name(const std::string& name) {
-    constexpr std::string_view ending = ".weight";
-    if (!name.ends_with(ending)) return name;
-    return name.substr(0, name.size() - ending.size()) + ".parametrizations.weight.original";
-}
-
-/// The family's names that a checkpoint uses, and what stands in front of them.
-std::pair<const EncoderNames&, std::string> names_in(const Weights& weights, const EncoderConfig& config) {
-    for (const EncoderNames* names : {&config.names, config.released ? &*config.released : nullptr}) {
-        if (!names) continue;
-        const std::string always = fmt::format(fmt::runtime(names->block), 0) + names->attention_output + ".weight";
-        for (const std::string& prefix : names->prefixes)
-            if (weights.find(prefix + always) || weights.find(original_name(prefix + always))) return {*names, prefix};
-    }
-    return {config.names, ""};
 }
 
 at::Tensor copy(const at::Tensor& t) { return t.defined() ? t.detach().clone() : at::Tensor(); }

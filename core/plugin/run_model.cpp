@@ -26,7 +26,7 @@ namespace {
 
 void apply_settings(EmbeddingModel& model, const Json& settings) {
     model.tasks = read_tasks(settings.at("tasks"));
-    check_max_length(settings, model.folder, "settings");
+    check_max_length(settings, model.folder, model.encoders.front()->config(), "settings");
     const auto limit = json_or<std::size_t>(settings, "max_length", 0, "settings");
     if (limit == 0) return;
     if (limit <= model.tokenizer->num_special())

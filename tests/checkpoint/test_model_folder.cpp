@@ -222,6 +222,23 @@ class TestModelFolder : public QObject {
         own.insert(own.begin(), Json{{"type", "Lowercase"}});
         QVERIFY(!said(own, "DebertaV2Tokenizer"));
     }
+    void spaces_that_llama_s_class_replaces_elsewhere_are_said() {
+        FolderOnDisk folder;
+        folder.write("config.json", {{"model_type", "llama"}});
+        const Json replaced = {{"type", "Replace"}, {"pattern", {{"String", " "}}}, {"content", "\u2581"}};
+        const Json old = {{"type", "Sequence"}, {"normalizers", Json::array({Json{{"type", "Prepend"}, {"prepend", "\u2581"}}, replaced})}};
+        const auto said = [&](const Json& normalizer, const char* scheme, const Json& config) {
+            const Json step = {{"type", "Metaspace"}, {"replacement", "\u2581"}, {"prepend_scheme", scheme}, {"split", false}};
+            folder.write("tokenizer_config.json", config);
+            folder.write("tokenizer.json",
+                         {{"normalizer", normalizer}, {"pre_tokenizer", *scheme ? step : Json()}, {"model", {{"type", "BPE"}}}});
+            return remark_on_steps(folder.path()).has_value();
+        };
+        const Json named = {{"tokenizer_class", "LlamaTokenizerFast"}}, legacy = {{"tokenizer_class", "LlamaTokenizer"}, {"legacy", true}};
+        QVERIFY(!said({}, "first", named) && !said({}, "always", legacy));
+        QVERIFY(said({}, "always", named) && said(old, "", named) && said(old, "", legacy));
+        QVERIFY(!said(old, "", {{"tokenizer_class", "PreTrainedTokenizerFast"}}));
+    }
     void steps_beside_those_of_bert_are_said() {
         FolderOnDisk folder;
         const Json own = {{"type", "BertPreTokenizer"}}, digits = {{"type", "Digits"}, {"individual_digits", true}};

@@ -420,6 +420,10 @@ class TestStartModels : public QObject {
                                                    << "the tokenizer beside it gives ids up to";
         QTest::newRow("a layer of another width") << "width"
                                                   << "layer '2_Dense' behind pooling takes 7 features";
+        QTest::newRow("a block of another size") << "block"
+                                                 << "they are not of the same model";
+        QTest::newRow("a layer that lacks its bias") << "bias"
+                                                     << "2_Dense/config.json says bias: ";
     }
     void a_folder_whose_parts_are_of_several_models_is_refused() {
         NEED_SHARED();
@@ -435,6 +439,20 @@ class TestStartModels : public QObject {
             Json config = read_json(model / "config.json");
             config["vocab_size"] = 100;
             write_file_atomic(model / "config.json", config.dump());
+        }
+        if (changed == "block") {
+            Json config = read_json(model / "config.json");
+            config["intermediate_size"] = config.at("intermediate_size").get<int>() - 1;
+            write_file_atomic(model / "config.json", config.dump());
+        }
+        if (changed == "bias") {
+            fs::remove_all(model);
+            fs::copy(shared_folder() / "fixtures/t5", model, fs::copy_options::recursive);
+            QCOMPARE(check(model, "dense").code, 0);
+            Json dense = read_json(model / "2_Dense/config.json");
+            dense["bias"] = !json_or<bool>(dense, "bias", true, "2_Dense");
+            fs::remove(model / "2_Dense/config.json");
+            write_file_atomic(model / "2_Dense/config.json", dense.dump());
         }
         if (changed == "width") {
             Json modules = read_json(model / "modules.json");
@@ -486,6 +504,23 @@ class TestStartModels : public QObject {
         HAS(outcome.err, "max_length is " + std::to_string(positions + 1) + ", and the model in " + model.string() + " takes at most");
         HAS(outcome.err, "or leave it out");
         QCOMPARE(check(model, "instruction", {}, "max_length: 8\n").code, 0);
+    }
+
+    void a_folder_that_names_a_shorter_text_is_no_limit_and_one_without_positions_has_none() {
+        NEED_SHARED();
+        const TemporaryDirectory folder;
+        const fs::path bert = folder.path() / "bert", t5 = folder.path() / "t5";
+        fs::copy(shared_folder() / "fixtures/bert", bert, fs::copy_options::recursive);
+        write_file_atomic(bert / "sentence_bert_config.json", R"({"max_seq_length": 16, "do_lower_case": false})");
+        const auto positions = read_json(bert / "config.json").at("max_position_embeddings").get<int>();
+        QCOMPARE(check(bert, "instruction", {}, "max_length: " + std::to_string(positions) + "\n").code, 0);
+        QCOMPARE(check(bert, "instruction", {}, "max_length: " + std::to_string(positions + 1) + "\n").code, 3);
+        fs::copy(shared_folder() / "fixtures/t5", t5, fs::copy_options::recursive);
+        fs::remove(t5 / "sentence_bert_config.json");
+        Json tokenizer = read_json(t5 / "tokenizer_config.json");
+        tokenizer.erase("model_max_length");
+        write_file_atomic(t5 / "tokenizer_config.json", tokenizer.dump());
+        QCOMPARE(check(t5, "instruction", {}, "max_length: 2048\n").code, 0);
     }
 
     void a_model_of_several_is_refused_as_a_start_and_as_a_teacher() {
