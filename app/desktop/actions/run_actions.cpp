@@ -18,10 +18,11 @@ QString withProject(const std::filesystem::path& project, const QString& sentenc
 
 }  // namespace
 
-bool isStoppable(const RunState& state) { return !is_over(state.phase) && state.phase != RunPhase::silent; }
+bool isStoppable(const RunRow& run) { return !is_over(run.state.phase) && run.state.phase != RunPhase::silent; }
 
-bool isResumable(const RunState& state) {
-    return state.phase == RunPhase::failed || state.phase == RunPhase::dead || state.phase == RunPhase::stopped;
+bool isResumable(const RunRow& run) {
+    const RunPhase phase = run.state.phase;
+    return !run.info.is_imported() && (phase == RunPhase::failed || phase == RunPhase::dead || phase == RunPhase::stopped);
 }
 
 RunActions::RunActions(Workspace& workspace) : m_workspace(workspace) {
@@ -78,12 +79,11 @@ QString RunActions::called(const QStringList& runs) const {
     return place < 0 ? runs.first() : qs(snapshot->runs[static_cast<std::size_t>(place)].info.shown_name());
 }
 
-QStringList RunActions::those(const QStringList& runs, bool (*wanted)(const RunState&)) const {
+QStringList RunActions::those(const QStringList& runs, bool (*wanted)(const RunRow&)) const {
     const RunsSnapshotPtr snapshot = m_workspace.runs();
     QStringList ids;
     for (const QString& run : runs)
-        if (const int place = snapshot->find(run.toStdString());
-            place >= 0 && wanted(snapshot->runs[static_cast<std::size_t>(place)].state))
+        if (const int place = snapshot->find(run.toStdString()); place >= 0 && wanted(snapshot->runs[static_cast<std::size_t>(place)]))
             ids << run;
     return ids;
 }

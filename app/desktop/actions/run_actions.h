@@ -11,7 +11,7 @@
 
 #include "experiment/chosen_runs.h"
 #include "launch/forecast.h"
-#include "record/state.h"
+#include "store/store.h"
 
 namespace faceter::desktop {
 
@@ -27,9 +27,9 @@ struct LaunchPlace {
 };
 
 /// It runs or waits, and somebody is there to hear it.
-bool isStoppable(const RunState& state);
-/// Failed, dead or stopped.
-bool isResumable(const RunState& state);
+bool isStoppable(const RunRow& run);
+/// Failed, dead or stopped, and no import: of that nothing is here to go on with.
+bool isResumable(const RunRow& run);
 
 /// What a user does to runs, wherever they run. Everything works on the run directories beside the interface's thread, on threads of its
 /// own (another machine may take minutes to answer), and on the project that was open when it was asked for; the outcome comes as a
@@ -44,7 +44,7 @@ class RunActions : public QObject {
     /// One by the name that lists and commands have for it (its id where it is not there, or has none yet), several by their number.
     QString called(const QStringList& runs) const;
     /// Those of them that are there, in such a state.
-    QStringList those(const QStringList& runs, bool (*wanted)(const RunState&)) const;
+    QStringList those(const QStringList& runs, bool (*wanted)(const RunRow&)) const;
 
     /// Makes the runs of an experiment in the project and starts them: a supervisor of their own, or through a profile; `launched` tells
     /// their ids.

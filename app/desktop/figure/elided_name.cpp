@@ -70,7 +70,7 @@ QString beginnings(const QString& front, const QString& values, const QFontMetri
 /// Where there is room for less than the keys' first letters: "IC · 2e-5,16", then "IC 2e-5,16", then of both the beginnings, "IC 2e…":
 /// values alone would be one name for points of several variants.
 QString bareValues(const QString& front, QString values, const QFontMetricsF& metrics, double room) {
-    static const QRegularExpression key(QStringLiteral("(^|[, ])[a-z][\\w.]*="));
+    static const QRegularExpression key(QStringLiteral("(^|[, ])[a-z][\\w.]*=(?!true\\b|false\\b)"));  // these say nothing alone
     values.replace(key, QStringLiteral("\\1"));
     const double left = room - metrics.horizontalAdvance(values);
     if (metrics.horizontalAdvance(front) <= left) return front + values;

@@ -69,12 +69,24 @@ void LiveLine::follow() {
     }
 }
 
+namespace {
+
+/// What waits for the first; two of one title are one.
+QString titlesBehind(const QList<WorkerQuery*>& busy) {
+    QStringList titles;
+    for (const WorkerQuery* query : busy.mid(1))
+        if (!titles.contains(query->title())) titles << query->title();
+    return titles.join(QStringLiteral(", "));
+}
+
+}  // namespace
+
 void LiveLine::showNow() {
     const QList<WorkerQuery*> busy = LiveRequests::shared().busy();
     if (busy.isEmpty()) return;
     const WorkerProgress& progress = busy.first()->progress();
     m_name->setFullText(busy.first()->title());
-    m_status->setFullText(statusOf(progress));
+    m_status->setFullText(busy.size() == 1 ? statusOf(progress) : tr("%1 · behind it: %2").arg(statusOf(progress), titlesBehind(busy)));
     m_bar->setAccessibleName(tr("Progress of %1").arg(busy.first()->title()));
     m_bar->setRange(0, static_cast<int>(progress.total));
     m_bar->setValue(static_cast<int>(progress.done));

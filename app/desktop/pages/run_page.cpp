@@ -5,6 +5,7 @@
 #include <QSignalBlocker>
 #include <QStackedWidget>
 #include <QStandardItemModel>
+#include <QTimer>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <tuple>
@@ -21,7 +22,7 @@ namespace faceter::desktop {
 namespace {
 
 constexpr std::size_t most_runs = 24;
-constexpr int widest_choice = 260;
+constexpr int widest_choice = 260, follow_ms = 3000;
 
 struct Candidate {
     const RunRow* row = nullptr;
@@ -152,9 +153,25 @@ void RunPage::start(StoreQueryBase* query) {
         m_error->setMessage(message);
     });
     connect(&workspace(), &Workspace::shownChanged, query, &StoreQueryBase::ask);
+    auto* again = new QTimer(this);
+    again->setSingleShot(true);
+    again->setInterval(follow_ms);
+    connect(again, &QTimer::timeout, query, &StoreQueryBase::ask);
+    connect(&workspace(), &Workspace::runsChanged, again, [this, again] {
+        if (followsTraining() && isTraining() && !again->isActive()) again->start();
+    });
     connect(&workspace(), &Workspace::projectChanged, this, &RunPage::clear);
     clear();
     query->ask();
+}
+
+/// Its steps are no news to Workspace::shownChanged.
+bool RunPage::isTraining() const {
+    const RunsSnapshotPtr hold = workspace().runs();
+    const auto groups = workspace().shownGroups();
+    return std::any_of(groups.begin(), groups.end(), [](const RunGroupRef& group) {
+        return std::any_of(group.runs.begin(), group.runs.end(), [](const RunRow* run) { return run->state.phase == RunPhase::running; });
+    });
 }
 
 void RunPage::clear() {

@@ -62,11 +62,14 @@ class RunPage : public Page {
     /// Said in place of a view that has nothing.
     virtual Nothing nothing() const = 0;
     virtual void addExports(QMenu* menu) = 0;
+    /// Whether what stands there grows while a shown run trains.
+    virtual bool followsTraining() const { return false; }
 
   private:
     QWidget* makeHead(const Texts& texts);
     void setUpChoices(const Texts& texts);
     void clear();
+    bool isTraining() const;
     void fillRuns();
     void showRun();
     void choosePreferred();

@@ -16,11 +16,12 @@ class FrozenColumns : public QTableView {
     void wheelEvent(QWheelEvent* event) override;
 
   private:
-    void follow();
     void place();
+    int fitting() const;
 
     QTableView& m_table;
     int m_columns;
+    bool m_placing = false;
 };
 
 }  // namespace faceter::desktop

@@ -52,7 +52,7 @@ class Activity::Line : public QWidget {
     void show(const RunRow& run) {
         const QString id = qs(run.info.id);
         m_asked = m_asked && id == m_run && !m_actions.pending().isEmpty();  // else it was answered, or could not be asked
-        m_stop->setEnabled(isStoppable(run.state) && !m_asked);
+        m_stop->setEnabled(isStoppable(run) && !m_asked);
         m_run = id;
         m_name.setFullText(runLabel(run.info));
         const double done =

@@ -258,8 +258,8 @@ void Inspector::showOther(const QString& run) {
 void Inspector::showState() {
     const RunRow& run = *m_workspace.current();
     m_title->setText(seedLabel(qs(run.info.shown_name()), run.info.seed));
-    m_stop->setEnabled(isStoppable(run.state));
-    m_resume->setEnabled(isResumable(run.state));
+    m_stop->setEnabled(isStoppable(run));
+    m_resume->setEnabled(isResumable(run));
     m_takeOver->setVisible(run.state.phase == RunPhase::silent);
     showFacts(run);
     showTags(run);

@@ -16,6 +16,7 @@ namespace {
 fs::path router_folder(const Json& params, const char* method) {
     const RunDirectory run(json_at<std::string>(params, "model", method));
     const fs::path folder = final_model_folder(run);
+    if (!fs::exists(folder)) throw no_final_model(run);
     if (router_method(folder).empty())
         throw data_error("{}: its model has no router; expected a finished run of a method that routes, such as router_retriever",
                          run.folder().string());

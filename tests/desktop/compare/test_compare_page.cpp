@@ -395,6 +395,28 @@ class TestComparePage : public QObject {
         QVERIFY(opened.page->exportText(ComparisonLayout::sets_down, TableFormat::csv).find("'=1+<b>") != std::string::npos);
         QVERIFY(opened.page->exportText(ComparisonLayout::sets_down, TableFormat::latex).find("\\&") != std::string::npos);
     }
+    /// An answer about examples that came when less than two groups were left was compared with a baseline that is none of them.
+    void groups_that_go_while_examples_are_read_end_in_no_comparison() {
+        Opened opened;
+        QVERIFY(opened.wait());
+        const QString last = opened.workspace.groups().back().key;
+        auto* table = opened.find<QTableView>("compareTable");
+        for (const QStringList& left : {QStringList(), QStringList(last)}) {
+            QStringList all;
+            for (const RunGroupRef& group : opened.workspace.groups()) all << group.key;
+            for (const QString& group : all) opened.workspace.setShown(group, true);
+            QVERIFY(opened.wait());
+            table->selectRow(0);
+            QTest::keyClick(table, Qt::Key_Down);
+            for (const QString& group : all) {
+                if (!left.contains(group)) opened.workspace.setShown(group, false);
+                QTest::qWait(5);
+            }
+            QTRY_VERIFY(opened.page->isReady());
+            QTest::qWait(300);
+            QVERIFY(opened.page->isReady() && !opened.page->view());
+        }
+    }
     void one_group_or_none_says_what_is_missing() {
         ComparedShape alone;
         alone.variants = {"EM"};

@@ -152,6 +152,32 @@ struct Opened {
     bool opened = false;
 };
 
+/// A run of two tasks that has not begun, on its page.
+struct Unbegun {
+    TemporaryDirectory folder;
+    RunDirectory run = made(folder.path());
+    Workspace workspace;
+    std::unique_ptr<CurriculumPage> page;
+    BatchStrip* strip = nullptr;
+    bool opened = false;
+
+    Unbegun() {
+        opened = open_and_wait(workspace, folder.path());
+        page = std::make_unique<CurriculumPage>(workspace);
+        page->resize(800, 500);
+        page->show();
+        strip = page->findChild<BatchStrip*>();
+        opened = opened && QTest::qWaitFor([&] { return page->isReady() && strip->isVisible(); }, patience_ms);
+    }
+    static RunDirectory made(const fs::path& project) {
+        std::string text = sample_experiment();
+        text.insert(text.find("variants:"),
+                    "  other:\n    type: retrieval\n    train:\n      - {name: more, source: file, path: more.tsv, format: pairs}\n");
+        const Experiment experiment = parse_sample(text);
+        return RunDirectory::create(project, experiment, experiment.runs()[1], false);
+    }
+};
+
 }  // namespace
 
 class TestCurriculum : public QObject {
@@ -326,20 +352,11 @@ class TestCurriculum : public QObject {
     }
 
     void the_order_of_a_run_that_has_not_begun_is_planned_by_the_worker() {
-        const TemporaryDirectory programs, folder;
+        const TemporaryDirectory programs;
         put_worker(programs.path(), R"({"tasks":["retrieval","other"],"steps":[[0],[1],[0,1]]})");
-        std::string text = sample_experiment();
-        text.insert(text.find("variants:"),
-                    "  other:\n    type: retrieval\n    train:\n      - {name: more, source: file, path: more.tsv, format: pairs}\n");
-        const Experiment experiment = parse_sample(text);
-        const RunDirectory run = RunDirectory::create(folder.path(), experiment, experiment.runs()[1], false);
-        Workspace workspace;
-        QVERIFY(open_and_wait(workspace, folder.path()));
-        CurriculumPage page(workspace);
-        page.resize(800, 500);
-        page.show();
-        auto* strip = page.findChild<BatchStrip*>();
-        QTRY_VERIFY_WITH_TIMEOUT(page.isReady() && strip->isVisible(), patience_ms);
+        Unbegun on;
+        QVERIFY(on.opened);
+        BatchStrip* strip = on.strip;
         QVERIFY2(strip->textAt({50, 30}).startsWith(QStringLiteral("not begun")), qPrintable(strip->textAt({50, 30})));
         QTest::mouseClick(strip, Qt::LeftButton, {}, {50, 30});
         QTRY_COMPARE_WITH_TIMEOUT(strip->range(), std::make_pair(1.0, 4.0), patience_ms);
@@ -347,7 +364,25 @@ class TestCurriculum : public QObject {
         QCOMPARE(strip->textAt({width / 6, 30}), QStringLiteral("step 1 · retrieval, planned"));
         QCOMPARE(strip->sharesAt(0, width * 5 / 6).size(), std::size_t(2));
         const std::string asked = read_file(programs.path() / "worker.log");
-        QVERIFY2(asked.find("planned_order") != std::string::npos && asked.find(run.info().id) != std::string::npos, asked.c_str());
+        QVERIFY2(asked.find("planned_order") != std::string::npos && asked.find(on.run.info().id) != std::string::npos, asked.c_str());
+    }
+
+    /// It said "not begun" of a run that trained, until another was ticked.
+    void the_strip_of_a_run_grows_while_it_trains() {
+        Unbegun on;
+        QVERIFY(on.opened);
+        const BatchStrip* strip = on.strip;
+        QVERIFY(strip->textAt({50, 30}).startsWith(QStringLiteral("not begun")));
+        JournalWriter journal(on.run, on.run.begin_attempt(), {"", 0, Json::object(), 0});
+        const auto step = [&](int number, const char* task) {
+            journal.step({{"step", number}, {"total_steps", 9}, {"loss", 1.0}, {std::string("loss/") + task, 1.0}});
+            journal.flush();
+        };
+        step(1, "retrieval");
+        step(2, "other");
+        QTRY_COMPARE_WITH_TIMEOUT(strip->range(), std::make_pair(1.0, 3.0), patience_ms);
+        step(3, "retrieval");
+        QTRY_COMPARE_WITH_TIMEOUT(strip->range(), std::make_pair(1.0, 4.0), patience_ms);
     }
 
     void strips_that_are_not_there_are_counted() {

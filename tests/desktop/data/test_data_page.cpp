@@ -141,6 +141,16 @@ class TestDataPage : public QObject {
         QVERIFY(on.find<QLabel>("dataLengthsText")->text().contains(QStringLiteral("0 of 32 cut (0.0 %)")));
     }
 
+    void what_is_exported_is_of_the_set_that_is_named() {
+        Opened on(project_);
+        QVERIFY(on.opened && on.openTab(DataPage::Part::lengths));
+        auto* lengths = on.find<FigureView>("dataLengths");
+        QVERIFY(lengths->hasValues());
+        on.sets()->setCurrentRow(2);
+        QVERIFY(!lengths->hasValues());  // until its own come
+        QVERIFY(on.ready() && lengths->hasValues());
+    }
+
     void another_set_is_asked_about_on_the_tab_in_front() {
         Opened on(project_);
         QVERIFY(on.opened && on.openTab(DataPage::Part::examples));

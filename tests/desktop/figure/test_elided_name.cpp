@@ -62,6 +62,13 @@ class TestElidedName : public QObject {
         for (const char* shown : {"EM · 1e-05,32", "EM 1e-05,32"})
             QCOMPARE(in_room_of(QString::fromUtf8(shown), name), QString::fromUtf8(shown));
     }
+    void switches_keep_their_keys_which_alone_tell_them_apart() {
+        QSet<QString> shown;
+        for (const char* key : {"instance_level", "task_level"})
+            shown << in_room_of(QStringLiteral("IC · data_cube xx=false"),
+                                QStringLiteral("IC · curriculum=data_cube %1=false").arg(QString::fromLatin1(key)));
+        QCOMPARE(shown.size(), qsizetype{2});
+    }
     void where_not_even_the_values_fit_the_variant_keeps_its_beginning() {
         for (const auto& [name, values, variant] :
              {std::tuple("EM · training.learning_rate=1e-05,training.batch_size=32", "1e-05,32", "EM "),
@@ -89,8 +96,8 @@ class TestElidedName : public QObject {
                 QCOMPARE(withShortKeys(whole), shown);
                 QCOMPARE(in_room_of(shown, whole), shown);
             }
-        QCOMPARE(in_room_of(QStringLiteral("IC data_cube false"), QStringLiteral("IC · curriculum=data_cube instance_level=false")),
-                 QStringLiteral("IC data_cube false"));
+        QCOMPARE(in_room_of(QStringLiteral("IC data_cube il=false"), QStringLiteral("IC · curriculum=data_cube instance_level=false")),
+                 QStringLiteral("IC data_cube il=false"));
     }
     void what_stands_behind_a_name_of_arabic_stays_behind_it() {
         const QString name = QString::fromUtf8("\u062a\u062c\u0631\u0628\u0629"), held = QChar(0x2068) + name + QChar(0x2069);

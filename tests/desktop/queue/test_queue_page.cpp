@@ -11,6 +11,7 @@
 #include "desktop/support/sample_project.h"
 #include "launch/forecast.h"
 #include "launch/queue_order.h"
+#include "pages/queue/queue_data.h"
 #include "pages/queue/queue_model.h"
 #include "pages/queue/queue_page.h"
 #include "record/launch.h"
@@ -229,6 +230,19 @@ class TestQueuePage : public QObject {
         QVERIFY(on.button("queueResume")->isEnabled());
         QTest::mouseClick(on.button("queueResume"), Qt::LeftButton);
         QVERIFY(on.until([&] { return on.textOf(on.table()->rowOf(qs(on.queued[0])), QueueModel::state) != QStringLiteral("stopped"); }));
+    }
+
+    void an_import_that_was_cut_short_is_not_offered_to_go_on() {
+        const TemporaryDirectory folder;
+        write_attempt(sample_run(folder.path()), 1, 2, "failed");
+        Store store(folder.path());
+        store.ingest_all();
+        RunRow run = store.runs().at(0);
+        QVERIFY(isResumable(run));
+        QCOMPARE(loadQueue(store, folder.path(), {run})->rows.size(), std::size_t{1});
+        run.info.method = "imported";
+        QVERIFY(!isResumable(run));
+        QVERIFY(loadQueue(store, folder.path(), {run})->rows.empty());
     }
 
     void columns_get_as_wide_as_what_comes_later_and_leave_those_that_were_dragged() {

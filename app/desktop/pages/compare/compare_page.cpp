@@ -38,7 +38,7 @@ namespace {
 const PageRegistration registration{
     {QStringLiteral("compare"), QStringLiteral("Compare"), 4, true, [](Workspace& w) -> Page* { return new ComparePage(w); }}};
 
-constexpr int patience_ms = 150, mostRows = 24, widestName = 300;
+constexpr int patience_ms = 150, mostRows = 24, widestName = 300, leastName = 90;
 
 std::vector<PublishedTable> publishedOrNone() {
     try {
@@ -256,8 +256,14 @@ void ComparePage::followBaseline() {
     recompute();
 }
 
+/// Whether there are groups to hold against one another; what is still under way may be of others, which were unticked meanwhile.
+bool ComparePage::isComparable() const {
+    const int baseline = m_bar->baseline(), groups = m_data ? static_cast<int>(m_data->comparison.groups.size()) : 0;
+    return groups > 1 && baseline >= 0 && baseline < groups;
+}
+
 void ComparePage::recompute() {
-    if (!m_data || m_data->comparison.groups.size() < 2 || m_bar->baseline() < 0) return;
+    if (!isComparable()) return;
     m_stop.request_stop();
     m_stop = std::stop_source();
     ++m_generation;
@@ -269,7 +275,7 @@ void ComparePage::recompute() {
 
 /// Tests over examples and the picture of a data set need them.
 void ComparePage::takeExamples(const Examples& examples) {
-    if (!examples.of || !m_data) return;
+    if (!examples.of || !isComparable()) return;
     if (examples.of != m_data) return m_exampleQuery->ask();  // other runs are shown meanwhile
     m_examples = examples.scores;
     if (!m_view || compare_test_info(m_bar->test()).needs_examples || showsExamples()) compute();
@@ -338,6 +344,8 @@ void ComparePage::showPublished() {
 void ComparePage::fitTable() {
     m_fittedWidth = m_table->width();
     m_table->fitColumns(widestName);
+    for (int column = 0; column < CompareModel::firstGroup; ++column)  // stay in sight beside what is scrolled
+        m_table->setColumnWidth(column, std::min(m_table->columnWidth(column), std::max(leastName, m_table->viewport()->width() / 3)));
     auto* delegate = static_cast<CompareDelegate*>(m_table->itemDelegate());
     delegate->measure(*m_model);
     const int rows = std::min(m_model->rowCount(), mostRows), columns = m_model->columnCount();
@@ -375,7 +383,7 @@ bool ComparePage::eventFilter(QObject* watched, QEvent* event) {
 void ComparePage::showSelectedSet() {
     const ComparedRow* row = m_model->row(m_table->currentIndex().row());
     if (row && row->kind == ComparedRow::Kind::data_set) m_selectedSet = qs(row->name);
-    if (!m_selectedSet.isEmpty() && !m_examples && m_data) m_exampleQuery->ask();
+    if (!m_selectedSet.isEmpty() && !m_examples && isComparable()) m_exampleQuery->ask();
     m_cards->showSet(m_selectedSet, m_examples.get());
 }
 

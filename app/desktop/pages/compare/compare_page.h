@@ -61,6 +61,7 @@ class ComparePage : public Page {
     void setBaseline(int group);
     void followBaseline();
     void followMarks();
+    bool isComparable() const;
     void recompute();
     void takeExamples(const Examples& examples);
     void compute();

@@ -94,6 +94,7 @@ QWidget* ExamplesView::makeBar() {
     m_direction->addItems({tr("gains and losses"), tr("gains"), tr("losses")});
     m_least->setObjectName(QStringLiteral("examplesLeast"));
     m_least->setAccessibleName(tr("Smallest difference that is shown"));
+    m_least->setLocale(QLocale::c());  // numbers have a point everywhere here
     m_least->setRange(0, 100);
     m_least->setPrefix(QStringLiteral("≥ "));
     m_least->setSuffix(tr(" points"));

@@ -108,8 +108,9 @@ CurriculumRun loadRun(Store& store, const TrainedRun& request) {
 std::vector<CurriculumRun> loadCurriculum(Store& store, const std::vector<TrainedRun>& requests) {
     std::vector<CurriculumRun> runs;
     for (const TrainedRun& request : requests)
-        if (CurriculumRun run = loadRun(store, request);
-            run.hasReport() || !run.problems.empty() || run.order.tasks.size() > 1 || run.isUnbegun)
+        if (CurriculumRun run = loadRun(store, request); run.hasReport() || !run.problems.empty() || run.order.tasks.size() > 1 ||
+                                                         run.isUnbegun ||
+                                                         (!request.isDone && trainsSeveralTasks(store.settings(request.run))))
             runs.push_back(std::move(run));
     return runs;
 }

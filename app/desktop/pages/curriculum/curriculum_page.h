@@ -53,6 +53,7 @@ class CurriculumPage : public RunPageOf<CurriculumRun> {
     bool isOfOneRun(int view) const override { return static_cast<View>(view) != View::batches; }
     Nothing nothing() const override;
     void addExports(QMenu* menu) override;
+    bool followsTraining() const override { return view() == View::batches; }
     void showBatches();
     void showExamples(const QString& id, qint64 step);
     void planOrder(const QString& id);

@@ -115,6 +115,9 @@ DataPage::DataPage(Workspace& workspace)
         m_error->setMessage(message);
     });
     connect(m_source, &QComboBox::currentIndexChanged, this, &DataPage::showSource);
+    connect(&LiveRequests::shared(), &LiveRequests::changed, this, [this] {
+        if (m_waits) showBusy();  // what it waits for has ended
+    });
     connect(&workspace, &Workspace::projectChanged, m_error, [this] { m_error->setMessage({}); });
     for (const auto signal : {&Workspace::shownChanged, &Workspace::currentRunChanged, &Workspace::projectChanged})
         connect(&workspace, signal, this, &DataPage::fillSources);
@@ -251,10 +254,11 @@ void DataPage::addPart(const QString& title, QWidget* body, const QString& metho
     auto* query = new WorkerQuery(this);
     query->setTitle(tr("Data sets: %1").arg(title));
     m_parts.push_back({query, method, {}});
-    connect(query, &WorkerQuery::answered, this, [this, take = std::move(take)](const WorkerAnswer& answer) {
+    connect(query, &WorkerQuery::answered, this, [this, place = m_parts.size() - 1, take = std::move(take)](const WorkerAnswer& answer) {
         try {
             take(*answer);
         } catch (const std::exception& error) {
+            m_parts[place].asked = nullptr;
             m_error->setMessage(QString::fromUtf8(error.what()));
         }
     });
@@ -340,6 +344,7 @@ void DataPage::showSet() {
     m_examples->clear();
     m_shown = {};
     m_duplicates->clear();
+    m_lengths->setFigure({});
     m_lengths->hide();
     m_lengthsText->clear();
     const Json overlap = questionOf(Part::overlap);  // of all sets of the run
@@ -372,10 +377,10 @@ void DataPage::askPart() {
     if (m_parts.size() <= static_cast<std::size_t>(part())) return;
     Answer& answer = m_parts[static_cast<std::size_t>(part())];
     const Json question = questionOf(part());
+    m_error->setMessage({});  // of what stood there before
     if (question.is_null() || question == answer.asked) return;
     stopAll();
     answer.asked = question;
-    m_error->setMessage({});
     answer.query->ask(answer.method, question);
 }
 
@@ -428,7 +433,10 @@ void DataPage::showBusy() {
     m_cancel->setVisible(busy);
     m_progress->setVisible(busy);
     m_progress->setRange(0, 0);
-    m_status->setFullText(busy ? tr("asking the live worker") : QString());
+    const QList<WorkerQuery*> all = LiveRequests::shared().busy();  // one after the other
+    m_waits = busy && !all.isEmpty() &&
+              std::none_of(m_parts.begin(), m_parts.end(), [&](const Answer& answer) { return answer.query == all.first(); });
+    m_status->setFullText(!busy ? QString() : m_waits ? tr("waits for: %1").arg(all.first()->title()) : tr("asking the live worker"));
     m_status->setVisible(busy);
     if (m_parts.size() > static_cast<std::size_t>(Part::examples)) showTurns();
 }
@@ -458,11 +466,15 @@ void DataPage::takeLengths(const Json& answer) {
 
 void DataPage::fillExports(QMenu* menu) {
     menu->clear();
-    if (part() == Part::lengths) return addFigureExports(menu, this, m_lengths, QStringLiteral("lengths"));
+    if (part() == Part::lengths && m_lengths->hasValues()) return addFigureExports(menu, this, m_lengths, QStringLiteral("lengths"));
     const Table table = part() == Part::card         ? m_cardModel->table()
                         : part() == Part::examples   ? m_examples->table()
                         : part() == Part::duplicates ? m_duplicates->table()
                                                      : m_overlap->table();
+    if (table.rows.empty() || part() == Part::lengths) {
+        menu->addAction(tr("Nothing to export"))->setEnabled(false);
+        return;
+    }
     addTableExports(menu, this, qs(table.name),
                     [table](TableFormat format) { return QByteArray::fromStdString(export_table(table, format)); });
 }

@@ -97,6 +97,7 @@ class DataPage : public Page {
     std::vector<DataSetRef> m_sets;
     Json m_settings;
     std::size_t m_offset = 0;  ///< of the examples that are asked for
+    bool m_waits = false;      ///< for another page's request
     /// The examples that are shown: what the buttons Back and On start from.
     struct {
         std::size_t offset = 0, end = 0, found = 0;

@@ -27,6 +27,7 @@ class ExpertsPage : public RunPageOf<ExpertsRun> {
     std::vector<int> preferredViews() const override;
     Nothing nothing() const override;
     void addExports(QMenu* menu) override;
+    bool followsTraining() const override { return view() == View::training || !hasView(static_cast<int>(View::training)); }
 
     ExpertHistoryView* m_history;
     ExpertTextView* m_text;

@@ -324,6 +324,8 @@ void ExplorePage::take(const ExploreDataPtr& data) {
     };
     if (m_corpus && std::equal(m_data->begin(), m_data->end(), data->begin(), data->end(), same)) return;
     const QString before = set();
+    m_corpusQuery->stop();
+    m_corpus.reset();
     m_neighbourQuery->stop();
     m_mapQuery->stop();
     m_table->setLists(nullptr, nullptr, {});

@@ -110,7 +110,7 @@ void FacetsBar::fillMore() {
     m_moreMenu->clear();
     for (const auto& [request, hasTexts] : m_groups) {
         if (!hasTexts || request.key == m_choice.baseline) continue;
-        QAction* action = m_moreMenu->addAction(dotIcon(request.colour), asWritten(qs(request.label)));
+        QAction* action = m_moreMenu->addAction(asWritten(qs(request.label)));  // an icon would cover the tick
         action->setCheckable(true);
         const bool shown = std::find(m_choice.compared.begin(), m_choice.compared.end(), request.key) != m_choice.compared.end();
         action->setChecked(shown);

@@ -27,12 +27,11 @@ namespace {
 const PageRegistration registration{
     {QStringLiteral("facets"), QStringLiteral("Facets"), 5, true, [](Workspace& workspace) { return new FacetsPage(workspace); }}};
 
-/// One that is none of `taken`, by a number behind it: names may differ in what a file's name cannot hold, or far behind.
-QString freeName(const QString& name, QSet<QString>& taken) {
-    QString free = name;
-    for (int number = 2; taken.contains(free); ++number) free = QStringLiteral("%1-%2").arg(name).arg(number);
-    taken.insert(free);
-    return free;
+/// A file of the folder that is not there, by a number behind its name: names may differ in what a file's name cannot hold, or far behind.
+QString freeFile(const QDir& folder, const QString& name, const QString& suffix) {
+    QString free = name + QLatin1Char('.') + suffix;
+    for (int number = 2; folder.exists(free); ++number) free = QStringLiteral("%1-%2.%3").arg(name).arg(number).arg(suffix);
+    return folder.filePath(free);
 }
 
 std::vector<FacetRequest> requestsOf(const Workspace& workspace) {
@@ -275,10 +274,9 @@ void FacetsPage::exportAllFigures(const QString& suffix) {
     const QString folder = QFileDialog::getExistingDirectory(this, tr("Export all figures into a folder"), {}, QFileDialog::ShowDirsOnly);
     if (folder.isEmpty()) return;
     const std::vector<std::pair<FigureView*, QString>> views = figuresInFront();
-    QSet<QString> taken;
     try {
         for (const auto& [view, name] : views) {
-            const QString file = QDir(folder).filePath(freeName(fileNameFrom(name), taken) + QLatin1Char('.') + suffix);
+            const QString file = freeFile(QDir(folder), fileNameFrom(name), suffix);
             for (const ExportFormat format : {ExportFormat::pdf, ExportFormat::svg, ExportFormat::png, ExportFormat::csv})
                 if (exportSuffix(format) == suffix) view->exportTo(file, format);
         }

@@ -38,7 +38,7 @@ std::optional<QueueRow> rowOf(Store& store, const std::filesystem::path& project
     } catch (const Error&) {
         return std::nullopt;  // gone meanwhile
     }
-    row.kind = isResumable(run.state)                ? QueueRow::Kind::resumable
+    row.kind = isResumable(run)                      ? QueueRow::Kind::resumable
                : !row.where.empty()                  ? QueueRow::Kind::elsewhere
                : run.state.phase == RunPhase::queued ? QueueRow::Kind::waiting
                                                      : QueueRow::Kind::running;
@@ -75,8 +75,9 @@ QueueDataPtr loadQueue(Store& store, const std::filesystem::path& project, std::
             places[state.waiting[i]] = {queue, static_cast<int>(i) + 1, state.queue.devices, state.paused, i + 1 == state.waiting.size()};
     }
     std::size_t resumable = 0;
-    for (auto run = runs.rbegin(); run != runs.rend(); ++run) {  // the newest first
-        if (isResumable(run->state) && ++resumable > most_resumable) {
+    for (auto run = runs.rbegin(); run != runs.rend(); ++run) {              // the newest first
+        if (run->info.is_imported() && is_over(run->state.phase)) continue;  // cut short, and nothing here goes on with it
+        if (isResumable(*run) && ++resumable > most_resumable) {
             ++data->num_left_out;
             continue;
         }

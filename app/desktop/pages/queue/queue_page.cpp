@@ -108,9 +108,9 @@ QWidget* QueuePage::makeActions() {
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(8);
     m_stop = makeAction(tr("Stop"), QStringLiteral("queueStop"), tr("Runs stop with a checkpoint; what waits leaves the queue"),
-                        [this] { workspace().actions().stop(chosen([](const QueueRow& row) { return isStoppable(row.run.state); })); });
+                        [this] { workspace().actions().stop(chosen([](const QueueRow& row) { return isStoppable(row.run); })); });
     m_resume = makeAction(tr("Resume"), QStringLiteral("queueResume"), tr("Go on from the last checkpoint"),
-                          [this] { workspace().actions().resume(chosen([](const QueueRow& row) { return isResumable(row.run.state); })); });
+                          [this] { workspace().actions().resume(chosen([](const QueueRow& row) { return isResumable(row.run); })); });
     m_earlier =
         makeAction(tr("Earlier"), QStringLiteral("queueEarlier"), tr("Start before the one above it (Alt+Up)"), [this] { move(-1); });
     m_later = makeAction(tr("Later"), QStringLiteral("queueLater"), tr("Start after the one below it (Alt+Down)"), [this] { move(1); });
@@ -227,11 +227,11 @@ QStringList QueuePage::selectedRuns() const {
 }
 
 void QueuePage::showActions() {
-    const QStringList stoppable = chosen([](const QueueRow& row) { return isStoppable(row.run.state); });
+    const QStringList stoppable = chosen([](const QueueRow& row) { return isStoppable(row.run); });
     const bool allWait = !stoppable.isEmpty() && chosen(waits).size() == stoppable.size();
     m_stop->setText(allWait ? tr("Cancel") : tr("Stop"));
     m_stop->setEnabled(!stoppable.isEmpty());
-    m_resume->setEnabled(!chosen([](const QueueRow& row) { return isResumable(row.run.state); }).isEmpty());
+    m_resume->setEnabled(!chosen([](const QueueRow& row) { return isResumable(row.run); }).isEmpty());
     const QStringList waiting = chosen(waits);
     const QueueRow* one = waiting.size() == 1 ? m_model->row(m_model->rowOf(waiting.first())) : nullptr;
     m_earlier->setEnabled(one && one->place > 1);

@@ -84,8 +84,15 @@ void GatesView::connectQueries() {
                 Q_EMIT changed();
             }));
     for (WorkerQuery* query : {m_gates, m_change}) {
-        connect(query, &WorkerQuery::failed, m_error, &ErrorBar::setMessage);
-        connect(query, &WorkerQuery::cancelled, m_status, [this] { m_status->setText(tr("cancelled")); });  // in Activity
+        connect(query, &WorkerQuery::failed, this, [this](const QString& message) {
+            m_error->setMessage(message);
+            m_isRead = false;  // asked again where the view is shown again
+        });
+        connect(query, &WorkerQuery::cancelled, this, [this] {  // in Activity
+            m_status->setText(tr("cancelled"));
+            m_wasCancelled = true;
+            m_isRead = false;
+        });
         connect(query, &WorkerQuery::busyChanged, this, &GatesView::showButtons);
     }
     connect(m_change, &WorkerQuery::progressed, this, [this](const WorkerProgress& progress) { m_status->setText(progress.what); });
@@ -117,6 +124,9 @@ void GatesView::showEvent(QShowEvent* event) {
 void GatesView::read() {
     if (m_folder.isEmpty()) return;
     m_isRead = true;
+    m_error->setMessage({});
+    if (m_wasCancelled) m_status->clear();
+    m_wasCancelled = false;
     m_gates->ask(QStringLiteral("route"), {{"model", m_folder.toStdString()}, {"text", ""}});
 }
 

@@ -77,7 +77,7 @@ void CurveCard::show(const std::vector<CurveGroup>& groups, bool anew, bool all)
 
 void CurveCard::clear() {
     m_groups.clear();
-    say({});
+    say(tr("No run is shown."));
 }
 
 void CurveCard::say(const QString& text) {
@@ -99,7 +99,8 @@ void CurveCard::take(const CurveAnswer& answer) {
     m_choice->setVisible(names.size() > 1);
     m_filling = false;
     m_title->setText(qs(answer.series));
-    if (answer.figure.series.empty()) return say(tr("No curves yet: they appear when a run has logged its first steps."));
+    if (answer.figure.series.empty())
+        return say(tr("The runs that are shown have logged no steps: a run that trains does so from its first one, a start model never."));
     m_stack->setCurrentWidget(m_view);
     m_view->setFigure(answer.figure, true);
 }

@@ -94,7 +94,7 @@ QVariant RunsModel::runValue(const RunsLine& line, std::size_t column, int role)
         case seriesColourRole:
             return m_colourOf(run.info);
         case resumableRole:
-            return isResumable(run.state);
+            return isResumable(run);
         case pinnedRole:
             return run.pinned;
         default:
@@ -152,7 +152,7 @@ QVariant RunsModel::groupValue(int place, std::size_t column, int role) const {
         case seriesColourRole:
             return m_colourOf(m_data->run(group.rows.front()).info);
         case resumableRole:
-            return isResumable(m_data->run(textsOf(place).urgent).state);
+            return isResumable(m_data->run(textsOf(place).urgent));
         case pinnedRole:
             return group.pinned;
         case runRole:

@@ -281,7 +281,7 @@ QStringList RunsView::resumableAt(const QPoint& position) const {
     QStringList runs;
     if (!RunsDelegate::resumeRect(option, index).contains(position)) return runs;
     for (const int place : m_model.runsOf(index.row()))
-        if (const RunRow& run = m_model.runsData().run(place); isResumable(run.state)) runs << qs(run.info.id);
+        if (const RunRow& run = m_model.runsData().run(place); isResumable(run)) runs << qs(run.info.id);
     return runs;
 }
 

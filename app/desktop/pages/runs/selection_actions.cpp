@@ -15,7 +15,7 @@
 namespace faceter::desktop {
 namespace {
 
-bool isFree(const RunState& state) { return state.phase != RunPhase::running && state.phase != RunPhase::silent; }
+bool isFree(const RunRow& run) { return run.state.phase != RunPhase::running && run.state.phase != RunPhase::silent; }
 
 /// A question that does not stop the program: the answer comes by signal.
 QInputDialog* ask(QWidget* parent, const QString& name, const QString& title, const QString& label, const QString& value) {
