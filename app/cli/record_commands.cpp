@@ -94,9 +94,13 @@ int remove_runs(const RecordOptions& options) {
     for (std::size_t i = 0; i < runs.size(); ++i) {
         const std::string& id = runs[i].info().id;
         if (options.yes) {
+            std::error_code ignored;
+            const bool link = fs::is_symlink(runs[i].folder(), ignored);
+            const fs::path place = link ? fs::canonical(runs[i].folder(), ignored) : fs::path();
             project.remove(id);
             json["runs"][i]["folder"] = nullptr;
-            say(stderr, "removed {} for good\n", runs[i].info().shown_name());
+            say(stderr, "removed {} for good{}\n", runs[i].info().shown_name(),
+                link ? fmt::format(", which was a link: its files stay in {}", place.string()) : "");
             continue;
         }
         move_to_trash(project, id);

@@ -68,7 +68,7 @@ void add_tokenize_command(Cli& cli) {
                      "Hugging Face folder (its tokenizer's files will do), 'minilm', a run's folder, or its name")
         ->required();
     command->add_option("INPUT", options->input, ".txt (a text a line), .jsonl (with \"text\"), also .gz and .zst, or '-'")->required();
-    command->add_option("--max-length", options->max_length, "at most so many ids, special tokens included (default: no limit)")
+    command->add_option("--max-length", options->max_length, "at most so many ids, special tokens included (default: 0, no limit)")
         ->transform(whole_number(0))
         ->type_name("N");
     command->add_option("--instruction", options->instruction, "put in front of every text")->type_name("TEXT");

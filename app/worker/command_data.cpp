@@ -62,6 +62,20 @@ const TeacherOptions& with_input(const TeacherOptions& options) {
     return options;
 }
 
+/// A setting of experiments is a flag here.
+TrainingSet read_pairs(const TeacherOptions& options) {
+    try {
+        return load_training_set(
+            {{{"source", "file"}, {"path", options.input}, {"format", "pairs"}, {"on_error", options.on_error}}, fs::current_path()},
+            "retrieval");
+    } catch (const Error& error) {
+        constexpr std::string_view setting = "set on_error: skip";
+        std::string said = error.what();
+        if (const std::size_t at = said.find(setting); at != std::string::npos) said.replace(at, setting.size(), "give --on-error skip");
+        throw Error(error.code(), said);
+    }
+}
+
 /// What the commands share: the pairs, the teacher, and the folder of the work.
 class TeacherWork {
   public:
@@ -73,11 +87,10 @@ class TeacherWork {
         if (std::error_code ignored; fs::is_directory(options.output, ignored))
             throw usage_error("--output {}: is a folder; give the file to write", options.output);
         keep_input(options.input, options.output);
-        pairs_ = load_training_set(
-            {{{"source", "file"}, {"path", options.input}, {"format", "pairs"}, {"on_error", options.on_error}}, fs::current_path()},
-            "retrieval");
+        pairs_ = read_pairs(options);
         for (const std::string& warning : warnings_of(pairs_.card)) say(stderr, "warning: {}\n", warning);
         if (options.query_instruction.empty() && options.document_instruction.empty()) note_missing_task(options.model, opened_, false);
+        check_task();
         routes_[0] = route(Role::query, options.query_instruction);
         routes_[1] = route(Role::document, options.document_instruction);
         claim_folder(settings);
@@ -175,6 +188,18 @@ class TeacherWork {
     }
     fs::path lines_file(std::size_t part) const { return work_ / fmt::format("part-{:06}.jsonl", part); }
     fs::path tally_file(std::size_t part) const { return work_ / fmt::format("part-{:06}.json", part); }
+
+    /// Errors (usage): --task names none of the model's, whose texts would go in without an instruction.
+    void check_task() const {
+        const std::string& task = options_.model.task;
+        if (task.empty() || teacher_.knows(task)) return;
+        std::vector<std::string> known;
+        for (const auto& [key, route] : opened_.model->routes)
+            if (known.empty() || known.back() != key.first) known.push_back(key.first);
+        if (!known.empty()) throw usage_error("no task {} in this model{}", faceter::quoted(task), suggestion(task, known));
+        throw usage_error("--task: {} has no tasks that differ; leave it out, or give --query-instruction and --document-instruction",
+                          opened_.model->folder.folder.string());
+    }
 
     /// The instruction given, else the run's for its task, else the folder's prompt.
     Route route(Role role, const std::string& instruction) const {

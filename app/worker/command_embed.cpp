@@ -40,7 +40,7 @@ fs::path scales_path(fs::path vectors) {
 class VectorFiles {
   public:
     VectorFiles(const EmbedCommand& options, std::int64_t dim, bool normalised, std::int64_t rows)
-        : precision_(precision_from_name(options.precision)), prefix_(options.prefix), normalised_(normalised) {
+        : output_(options.output), precision_(precision_from_name(options.precision)), prefix_(options.prefix), normalised_(normalised) {
         const std::int64_t width = quantised(shortened(at::zeros({1, dim}), prefix_, normalised_), precision_).size(1);
         vectors_.emplace(options.output, numpy_type(precision_), width, rows);
         if (precision_ == Precision::int8) scales_.emplace(scales_path(options.output), "<f4", 0, rows);
@@ -54,10 +54,12 @@ class VectorFiles {
     void commit() {
         if (scales_) scales_->commit();
         vectors_->commit();
+        if (std::error_code ignored; !scales_) fs::remove(scales_path(output_), ignored);  // of vectors that lay there before
     }
     std::uint64_t rows() const { return static_cast<std::uint64_t>(vectors_->rows()); }
 
   private:
+    fs::path output_;
     Precision precision_;
     std::int64_t prefix_;
     bool normalised_;

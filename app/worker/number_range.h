@@ -12,9 +12,9 @@ inline CLI::Validator finite_range(double least, double most) {
     return CLI::Validator(
         [least, most](std::string& text) {
             const auto number = parse_double(text);
-            return number && *number >= least && *number <= most
-                       ? std::string()
-                       : fmt::format("Value {} not in range {} to {}", faceter::quoted(text), least, most);
+            if (!number) return fmt::format("{} is no number", faceter::quoted(text));
+            return *number >= least && *number <= most ? std::string()
+                                                       : fmt::format("Value {} not in range {} to {}", faceter::quoted(text), least, most);
         },
         fmt::format("FLOAT in [{} - {}]", least, most));
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 
 #include "common/error.h"
@@ -109,11 +110,17 @@ std::string label_column(const Survey& survey, const ColumnRoles& roles) {
         survey.file.string(), printable(seen.substr(0, 1000)), printable(alone.substr(0, 500)));
 }
 
+/// Nor is what no file of data may say: nan and inf.
+bool is_number(std::string_view word) {
+    const auto number = parse_double(word);
+    return number && std::isfinite(*number);
+}
+
 /// The first value that is no number; empty where all are.
 std::string first_word(const Survey& survey, const std::string& column) {
     const std::size_t place = survey.column(column);
     const auto found = std::find_if(survey.rows.begin(), survey.rows.end(),
-                                    [&](const auto& row) { return !row[place].empty() && !parse_double(row[place]); });
+                                    [&](const auto& row) { return !row[place].empty() && !is_number(row[place]); });
     return found == survey.rows.end() ? "" : (*found)[place];
 }
 
@@ -128,6 +135,11 @@ std::string advice_on_commas(const Survey& survey, const std::string& column) {
     std::replace(number.begin(), number.end(), ',', '.');
     return number == word || !parse_double(number) ? ""
                                                    : fmt::format(": {} is no number here; write it as {}", faceter::quoted(word), number);
+}
+
+std::string advice_on_words(const Survey& survey, const std::string& column) {
+    const std::string commas = advice_on_commas(survey, column), word = first_word(survey, column);
+    return commas.empty() && !word.empty() ? fmt::format(": {} is none", faceter::quoted(word, 40)) : commas;
 }
 
 bool holds_fractions(const Survey& survey, const std::string& column) {
@@ -322,7 +334,7 @@ ColumnRoles parse_roles(const Survey& survey, std::string_view words) {
                           faceter::quoted(words));
     if (roles.has_scores() && !column_holds_scores(survey, roles.score))
         throw usage_error("{}: column {} is to hold numbers, two different ones at least{}", faceter::quoted(words),
-                          faceter::quoted(roles.score), advice_on_commas(survey, roles.score));
+                          faceter::quoted(roles.score), advice_on_words(survey, roles.score));
     if (roles.has_pairs() && roles.has_labels() && roles.text != roles.document)
         throw usage_error("{}: with pairs and labels, the labelled text is the document: text={}", faceter::quoted(words), roles.document);
     return roles;

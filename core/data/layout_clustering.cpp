@@ -41,7 +41,7 @@ void evaluation(FolderContext& context, EvaluationSet& set) {
     if (data.sets.empty()) throw data_error("{}: no set of sentences in split '{}'", context.place(), context.split);
     const auto single = std::count_if(data.sets.begin(), data.sets.end(), [](const auto& set) { return set.num_labels == 1; });
     if (single > 0)
-        context.report.warnings.push_back(fmt::format("{}: {} of {} sets have a single label; every clustering of them scores 0 or 100",
+        context.report.warnings.push_back(fmt::format("{}: {} of {} sets have a single label; every clustering of them scores 100",
                                                       context.folder.string(), single, data.sets.size()));
     context.report.counts["sets"] = data.sets.size();
     context.report.counts["sentences"] = sentences;

@@ -167,7 +167,8 @@ void evaluation(FolderContext& context, EvaluationSet& set) {
     set.data = std::move(data);
 }
 
-/// One example a relevant judgement; documents judged not relevant are the query's hard negatives.
+/// One example a relevant judgement; documents judged not relevant are the query's hard negatives, as many as are asked for: a pool of
+/// judgements may have hundreds of a query.
 TrainingSet training(FolderContext& context, const std::string& name, const std::string& task, Json origin) {
     const RetrievalData data = read_retrieval(context);
     TrainingBuilder builder(name, task);

@@ -27,6 +27,7 @@ class RecordErrors {
     /// Throws a data error with file:line under `fail`.
     void bad(const SourcePosition& where, const BadRecord& record);
     std::size_t num_skipped() const { return num_skipped_; }
+    const std::string& first() const { return first_; }  ///< "file:line: reason"; empty where none was skipped
     /// {"records": n, "by_reason": {...}, "first": "file:line: reason"}
     Json card() const;
 

@@ -64,7 +64,7 @@ Schema made_data_entry_schema() {
             .from("MTEB: ArguAna, Quora"));
     f.push_back(optional_count("hard_negatives",
                                "Negatives for each example: at most so many of those that the data give, or drawn from other labels; "
-                               "default: those that the data give.")
+                               "default: those that the data give, and of a BEIR folder, whose judgements may name hundreds, none.")
                     .at_most(1000)
                     .optional());
     f.push_back(optional_count("examples_per_label",

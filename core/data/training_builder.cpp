@@ -114,8 +114,15 @@ TrainingSet TrainingBuilder::finish(const DataLimits& limits, DataReport& report
             hashes.push_back(hash64(set_.texts[example.positive], sample_hash(set_.texts[example.anchor])));
         keep(stable_sample(hashes, limits.max_examples));
     }
-    if (set_.examples.empty())
-        throw data_error("training set '{}': no example is left; check its path, split, labels and limits", set_.name);
+    if (set_.examples.empty()) {
+        const std::string path = json_or<std::string>(origin, "path", "", "origin");
+        const std::size_t skipped = report.errors.num_skipped();
+        throw data_error("training set '{}'{}: no example is left{}; check its path, split, labels and limits", set_.name,
+                         path.empty() ? "" : fmt::format(" ({})", path),
+                         skipped > 0 ? fmt::format(", and {} record{} skipped, the first at {}", skipped, skipped == 1 ? " was" : "s were",
+                                                   report.errors.first())
+                                     : "");
+    }
     count(report);
     if (!set_.text_labels.empty()) set_.text_labels.resize(set_.texts.size(), -1);
     if (!scored_) set_.negative_scores.clear();

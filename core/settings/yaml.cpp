@@ -87,7 +87,7 @@ class TreeBuilder : public YAML::EventHandler {
         if (static_cast<int>(stack_.size()) >= limits_.depth)
             throw error(level.node, fmt::format("nested deeper than {} levels", limits_.depth));
         if (!stack_.empty() && stack_.back().node.kind == YamlNode::Kind::map && !stack_.back().key)
-            throw error(level.node, "a key must be plain text, not a list or a map");
+            throw error(level.node, "a key must be plain text, not a list or a map; or a [ or { before it is not closed");
         stack_.push_back(std::move(level));
     }
 

@@ -44,6 +44,16 @@ class TestInitTables : public QObject {
         QCOMPARE(named.code, 2);
         HAS(named.err, "column 'score' is to hold numbers, two different ones at least: '0,5' is no number here");
     }
+    void what_is_no_finite_number_is_no_score() {
+        std::string table = "sentence1\tsentence2\tscore\n";
+        for (int i = 0; i < 90; ++i) table += fmt::format("the cat {} sat there\ta cat {} was there\t{}\n", i, i + i % 3, i % 5);
+        for (const char* word : {"nan", "inf", "-inf"}) {
+            const Outcome named =
+                start("words.tsv", table + "a dog\ta cat\t" + word + "\n", "query=sentence1, document=sentence2, score=score");
+            QCOMPARE(named.code, 2);
+            HAS(named.err, fmt::format("column 'score' is to hold numbers, two different ones at least: '{}' is none", word));
+        }
+    }
     void thousands_are_taken_for_no_decimals() {
         std::string table = "sentence1;sentence2;score\n";
         for (int i = 0; i < 90; ++i) table += fmt::format("the cat {} sat there;a cat {} was there;{},000\n", i, i + i % 3, 1 + i % 5);

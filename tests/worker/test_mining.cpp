@@ -209,6 +209,13 @@ class TestMining : public QObject {
         }
     }
 
+    /// A task that the teacher has not was none: the texts went in without an instruction, and nothing was said.
+    void a_task_that_the_teacher_does_not_have_is_refused() {
+        NEED_SHARED();
+        QCOMPARE(run(mine("unknown.jsonl", {"--task", "clasification"})), 2);
+        QVERIFY2(error_.find("has no tasks that differ; leave it out, or give --query-instruction") != std::string::npos, error_.c_str());
+    }
+
     void a_file_that_is_missing_is_wrong_data() {
         NEED_SHARED();
         const QString output = (folder_.path() / "missing.jsonl").c_str();
