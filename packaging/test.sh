@@ -57,8 +57,9 @@ build "$preset" | tee "$built"
 warnings=$(grep -E ':[0-9]+:[0-9]+: warning: ' "$built" | sort -u || true)
 
 export OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive}  # several tests at a time, each with a thread a core: one that waits must not spin
+jobs=$(($(nproc) + ($(nproc) + 1) / 2))             # half more than cores: many wait for processes and windows
 status=0
-ctest --preset "$preset" --parallel "$(nproc)" --schedule-random "${selection[@]}" "$@" || status=$?
+ctest --preset "$preset" --parallel "$jobs" --schedule-random "${selection[@]}" "$@" || status=$?
 
 log=build/$preset/Testing/Temporary/LastTest.log
 skipped=$(sed -n 's/^SKIP *: *\([^:]*::[^ ]*\) */\1  /p' "$log" 2>/dev/null | sort -u)
