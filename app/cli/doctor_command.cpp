@@ -1,6 +1,7 @@
 #include "cli/doctor_command.h"
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 
 #include "cli/checks.h"
@@ -9,6 +10,7 @@
 #include "common/printable.h"
 #include "common/progress.h"
 #include "common/strings.h"
+#include "data/child_process.h"
 #include "experiment/machine.h"
 #include "figure/text_width.h"
 #include "launch/examine.h"
@@ -37,9 +39,25 @@ Json mend(const DoctorFinding& finding) {
     return json;
 }
 
+/// A built program has the place of libtorch in itself: where this user cannot read that, another libtorch is no help to it by itself.
+std::vector<DoctorFinding> find_in_worker() {
+    try {
+        const std::string worker = worker_program().string();
+        const ChildResult started = run_child({worker, "--help"}, std::chrono::seconds(60), 1 << 20);
+        if (started.exit_code == 0) return {};
+        const std::string torch = this_machine().torch, folder = fs::path(torch).parent_path().string();
+        return {{fmt::format("{} does not start (exit code {}): {}", worker, started.exit_code, trim(started.last_lines)),
+                 torch.empty() ? "" : "export LD_LIBRARY_PATH=" + shell_word(folder),
+                 {}}};
+    } catch (const Error&) {
+        return {};  // none is there, which is said with the installation, or it takes longer than help may
+    }
+}
+
 std::vector<DoctorFinding> find_here(const Cli& cli, const DoctorOptions& options) {
     std::vector<DoctorFinding> found = find_in_installation(load_catalogue(cli));
     const auto add = [&](std::vector<DoctorFinding> more) { std::move(more.begin(), more.end(), std::back_inserter(found)); };
+    add(find_in_worker());
     if (!options.project.empty()) add(find_in_project(open_project(options.project)));
     add(find_in_cache());
     return found;

@@ -69,6 +69,15 @@ class TestDoctor : public QObject {
         folder_ = std::make_unique<TemporaryDirectory>();
         for (const char* name : {"p/runs", "cache", "home"}) make_directories(in(name));
     }
+    /// It said that all was well, and every command of the worker ended with 127.
+    void a_worker_that_does_not_start_is_said() {
+        write_file_atomic(in("worker"), "#!/bin/sh\necho 'cannot open libtorch_cpu.so' >&2\nexit 127\n");
+        fs::permissions(in("worker"), fs::perms::owner_all);
+        qputenv("FACETER_WORKER", in("worker").c_str());
+        const auto back = qScopeGuard([] { qunsetenv("FACETER_WORKER"); });
+        const Json finding = about(call({"--json"}), "does not start (exit code 127): cannot open libtorch_cpu.so");
+        QVERIFY(!finding.is_null() && finding["safe"] == false);
+    }
     void what_is_missing_from_the_cache_is_fetched() {
         write_setup(
             "[ \"$*\" = --user ] || exit 2\nroot=$FACETER_CACHE/torch-2.11.0/torch/lib\nmkdir -p \"$root\" && touch "
