@@ -15,6 +15,7 @@
 #include "common/progress.h"
 #include "common/strings.h"
 #include "data/leaves.h"
+#include "data/record.h"
 #include "data/sources.h"
 #include "eval/embedding_chunks.h"
 #include "eval/set_mining.h"
@@ -69,10 +70,7 @@ TrainingSet read_pairs(const TeacherOptions& options) {
             {{{"source", "file"}, {"path", options.input}, {"format", "pairs"}, {"on_error", options.on_error}}, fs::current_path()},
             "retrieval");
     } catch (const Error& error) {
-        constexpr std::string_view setting = "set on_error: skip";
-        std::string said = error.what();
-        if (const std::size_t at = said.find(setting); at != std::string::npos) said.replace(at, setting.size(), "give --on-error skip");
-        throw Error(error.code(), said);
+        throw with_advice(error, "or give --on-error skip to leave such records out and count them");
     }
 }
 

@@ -50,10 +50,8 @@ void check_sets(const CurriculumContext& context, const Objective& objective) {
 /// Of the epochs of a stage. Where each data set is cut into batches of its own, its last one may be short.
 std::size_t most_steps_of(const CurriculumContext& context, const TrainingSettings& training) {
     const auto method = json_at<std::string>(context.settings, "method", "curriculum");
-    if (method == "task_aware" || method == "static") {
-        const auto drawn = method == "static" ? make_static_curriculum(context) : make_task_aware_curriculum(context);
-        return static_cast<std::size_t>(stage_length(training, *drawn).steps);
-    }
+    if (method == "task_aware" || method == "static")
+        return static_cast<std::size_t>(stage_length(training, *registry().make_curriculum(method, context)).steps);
     const auto size = static_cast<std::size_t>(training.batch_size), epochs = static_cast<std::size_t>(training.epochs),
                accumulate = static_cast<std::size_t>(training.accumulate);
     std::size_t batches = 0;

@@ -8,6 +8,8 @@
 namespace faceter {
 namespace {
 
+constexpr std::string_view advice_of_experiments = "or set on_error: skip to leave such records out and count them";
+
 /// 1.0 is 1, as in Python: pandas writes the whole numbers of a column so where one is missing, which may be in one split alone.
 std::string_view without_empty_fraction(std::string_view number) {
     const std::size_t point = number.find('.');
@@ -19,10 +21,16 @@ std::string_view without_empty_fraction(std::string_view number) {
 
 }  // namespace
 
+Error with_advice(const Error& error, std::string_view advice) {
+    std::string said = error.what();
+    if (const std::size_t at = said.find(advice_of_experiments); at != std::string::npos)
+        said.replace(at, advice_of_experiments.size(), advice);
+    return Error(error.code(), said);
+}
+
 void RecordErrors::bad(const SourcePosition& where, const BadRecord& record) {
     const std::string what = record.detail.empty() ? record.reason : fmt::format("{} ({})", record.reason, record.detail);
-    if (policy_ == Policy::fail)
-        throw data_error("{}: {}; correct the record, or set on_error: skip to leave such records out and count them", where.text(), what);
+    if (policy_ == Policy::fail) throw data_error("{}: {}; correct the record, {}", where.text(), what, advice_of_experiments);
     if (num_skipped_++ == 0) first_ = fmt::format("{}: {}", where.text(), what);
     ++by_reason_[record.reason];
 }

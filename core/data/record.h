@@ -19,6 +19,9 @@ struct BadRecord {
     std::string detail;
 };
 
+/// The error of a bad record with other advice than on_error, where no experiment is there to say it; other errors as they are.
+Error with_advice(const Error& error, std::string_view advice);
+
 /// What becomes of the bad records of a data set: the first one ends the reading (fail), or they are counted by reason (skip).
 class RecordErrors {
   public:

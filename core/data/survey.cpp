@@ -337,14 +337,6 @@ std::size_t Survey::column(std::string_view name) const {
 
 namespace {
 
-/// There is no experiment yet that could say on_error.
-[[noreturn]] void refuse_record(const Error& error) {
-    constexpr std::string_view setting = "or set on_error: skip to leave such records out and count them";
-    std::string said = error.what();
-    if (const std::size_t at = said.find(setting); at != std::string::npos) said.replace(at, setting.size(), "or take it out of the file");
-    throw Error(error.code(), said);
-}
-
 Survey survey_of(const fs::path& file) {
     const RecordForm form = record_form(file);
     const Header header = form == RecordForm::json_lines ? Header{} : header_of(file, form);
@@ -360,7 +352,7 @@ Survey survey_file(const fs::path& file) {
     try {
         return survey_of(file);
     } catch (const Error& error) {
-        refuse_record(error);
+        throw with_advice(error, "or take it out of the file");
     }
 }
 

@@ -24,8 +24,8 @@ struct StartModel {
     ModelFolder files;
     EncoderConfig config;
     bool routes_tokens = false;
-    Json routing = Json::object();     ///< of its token-routed blocks, by the names of settings
-    std::int64_t blocks = 0, dim = 0;  ///< dim: elements of an embedding
+    Json routing = Json::object();  ///< of its token-routed blocks, by the names of settings
+    std::int64_t dim = 0;           ///< elements of an embedding
     AdapterModules layers;
     bool masks = false;                      ///< was found fit for masked-language modelling
     std::unique_ptr<Tokenizer> tokenizer{};  ///< once it was needed: tokenizer_of
@@ -102,7 +102,7 @@ StartModel looked_at(const std::string& name, const fs::path& relative_to, std::
         EncoderConfig::from_json(folder.config, (folder.encoder_folder / "config.json").string(), folder.weights());
     Json routing = routing_of(folder, config.routed);
     const std::int64_t dim = folder.dense.empty() ? config.hidden_dim : folder.dense.back().out_features;
-    return {std::move(folder), config, !routing.empty(), std::move(routing), config.num_layers, dim, adapter_modules(config)};
+    return {std::move(folder), config, !routing.empty(), std::move(routing), dim, adapter_modules(config)};
 }
 
 const Tokenizer& tokenizer_of(StartModel& start) {
@@ -124,7 +124,7 @@ void check_variant(const ResolvedRun& run, const StartModel& start, const std::s
             "{}: variant '{}' ({}) needs a dense start model, and {} has token-routed blocks; name a dense model under 'model', or use "
             "a variant that keeps such blocks (token_routed_moe, instruction)",
             file, run.variant, run.method, start.files.folder.string());
-    if (!run.two_blocks.empty() && start.blocks < 2 && !start.routes_tokens)
+    if (!run.two_blocks.empty() && start.config.num_layers < 2 && !start.routes_tokens)
         throw settings_error(
             "{}: variant '{}' ({}) begins at the second block ({}), and {} has one; set another value, or name a model of two blocks or "
             "more",

@@ -20,6 +20,14 @@ QString statusOf(const WorkerProgress& progress) {
     return LiveLine::tr("%1, %2 of %3").arg(progress.what, countText(progress.done), countText(progress.total));
 }
 
+/// What waits for the first; two of one title are one.
+QString titlesBehind(const QList<WorkerQuery*>& busy) {
+    QStringList titles;
+    for (const WorkerQuery* query : busy.mid(1))
+        if (!titles.contains(query->title())) titles << query->title();
+    return titles.join(QStringLiteral(", "));
+}
+
 }  // namespace
 
 LiveLine::LiveLine(QWidget* parent)
@@ -68,18 +76,6 @@ void LiveLine::follow() {
         m_patience->start();
     }
 }
-
-namespace {
-
-/// What waits for the first; two of one title are one.
-QString titlesBehind(const QList<WorkerQuery*>& busy) {
-    QStringList titles;
-    for (const WorkerQuery* query : busy.mid(1))
-        if (!titles.contains(query->title())) titles << query->title();
-    return titles.join(QStringLiteral(", "));
-}
-
-}  // namespace
 
 void LiveLine::showNow() {
     const QList<WorkerQuery*> busy = LiveRequests::shared().busy();

@@ -410,11 +410,10 @@ class TestComparePage : public QObject {
             QTest::keyClick(table, Qt::Key_Down);
             for (const QString& group : all) {
                 if (!left.contains(group)) opened.workspace.setShown(group, false);
-                QTest::qWait(5);
+                QCoreApplication::processEvents();  // each is a change by itself
             }
-            QTRY_VERIFY(opened.page->isReady());
-            QTest::qWait(300);
-            QVERIFY(opened.page->isReady() && !opened.page->view());
+            QTRY_VERIFY(opened.page->isReady() && opened.workspace.session()->isIdle());
+            QVERIFY(!opened.page->view());
         }
     }
     void one_group_or_none_says_what_is_missing() {

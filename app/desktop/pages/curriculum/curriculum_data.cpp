@@ -99,7 +99,8 @@ CurriculumRun loadRun(Store& store, const TrainedRun& request) {
     });
     if (const auto plan = run.tables.find("plan"); plan != run.tables.end()) run.tour = tourOf(plan->second);
     run.order = orderOf(store, request.run);
-    run.isUnbegun = !request.isDone && store.series_names(request.run).empty() && trainsSeveralTasks(store.settings(request.run));
+    run.isUnderWay = !request.isDone && trainsSeveralTasks(store.settings(request.run));
+    run.isUnbegun = run.isUnderWay && store.series_names(request.run).empty();
     return run;
 }
 
@@ -108,9 +109,8 @@ CurriculumRun loadRun(Store& store, const TrainedRun& request) {
 std::vector<CurriculumRun> loadCurriculum(Store& store, const std::vector<TrainedRun>& requests) {
     std::vector<CurriculumRun> runs;
     for (const TrainedRun& request : requests)
-        if (CurriculumRun run = loadRun(store, request); run.hasReport() || !run.problems.empty() || run.order.tasks.size() > 1 ||
-                                                         run.isUnbegun ||
-                                                         (!request.isDone && trainsSeveralTasks(store.settings(request.run))))
+        if (CurriculumRun run = loadRun(store, request);
+            run.hasReport() || !run.problems.empty() || run.order.tasks.size() > 1 || run.isUnderWay)
             runs.push_back(std::move(run));
     return runs;
 }

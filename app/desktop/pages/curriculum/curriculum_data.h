@@ -37,7 +37,8 @@ struct CurriculumRun {
     std::map<std::string, Figure> figures;  ///< similarity, energy, tour, difficulty, underfitting
     std::map<std::string, Table> tables;    ///< plan, tour, underfitting
     TrainedOrder order;
-    bool isUnbegun = false;               ///< it logged no step yet, and has several tasks to train
+    bool isUnderWay = false;              ///< it is not done, and has several tasks to train
+    bool isUnbegun = false;               ///< the same, and it logged no step yet
     std::vector<std::string> problems{};  ///< documents that cannot be read, one sentence each
     bool hasReport() const { return !figures.empty() || !tables.empty(); }
 };

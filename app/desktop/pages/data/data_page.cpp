@@ -467,11 +467,12 @@ void DataPage::takeLengths(const Json& answer) {
 void DataPage::fillExports(QMenu* menu) {
     menu->clear();
     if (part() == Part::lengths && m_lengths->hasValues()) return addFigureExports(menu, this, m_lengths, QStringLiteral("lengths"));
-    const Table table = part() == Part::card         ? m_cardModel->table()
+    const Table table = part() == Part::lengths      ? Table()
+                        : part() == Part::card       ? m_cardModel->table()
                         : part() == Part::examples   ? m_examples->table()
                         : part() == Part::duplicates ? m_duplicates->table()
                                                      : m_overlap->table();
-    if (table.rows.empty() || part() == Part::lengths) {
+    if (table.rows.empty()) {
         menu->addAction(tr("Nothing to export"))->setEnabled(false);
         return;
     }

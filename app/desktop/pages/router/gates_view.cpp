@@ -79,8 +79,8 @@ void GatesView::connectQueries() {
     m_change->setTitle(tr("Change of a run's gates"));
     connect(m_gates, &WorkerQuery::answered, this, guarded([this](const Json& answer) { takeGates(answer); }));
     connect(m_change, &WorkerQuery::answered, this, guarded([this](const Json& answer) {
-                m_status->setText(qs(answer.at("done").get<std::string>()));
                 read();
+                m_status->setText(qs(answer.at("done").get<std::string>()));
                 Q_EMIT changed();
             }));
     for (WorkerQuery* query : {m_gates, m_change}) {
@@ -90,7 +90,6 @@ void GatesView::connectQueries() {
         });
         connect(query, &WorkerQuery::cancelled, this, [this] {  // in Activity
             m_status->setText(tr("cancelled"));
-            m_wasCancelled = true;
             m_isRead = false;
         });
         connect(query, &WorkerQuery::busyChanged, this, &GatesView::showButtons);
@@ -125,8 +124,7 @@ void GatesView::read() {
     if (m_folder.isEmpty()) return;
     m_isRead = true;
     m_error->setMessage({});
-    if (m_wasCancelled) m_status->clear();
-    m_wasCancelled = false;
+    m_status->clear();
     m_gates->ask(QStringLiteral("route"), {{"model", m_folder.toStdString()}, {"text", ""}});
 }
 

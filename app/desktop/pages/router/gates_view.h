@@ -49,7 +49,7 @@ class GatesView : public QWidget {
     QPushButton* m_add;
     QPushButton* m_remove;
     QString m_folder;
-    bool m_isRead = false, m_wasCancelled = false;
+    bool m_isRead = false;
 };
 
 }  // namespace faceter::desktop
