@@ -1,5 +1,6 @@
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "checkpoint/model_folder.h"
 #include "cli/checks.h"
@@ -16,7 +17,7 @@ struct MergeOptions {
     std::vector<std::string> runs;
     std::string project;
     MergeRequest request;
-    double weight = 0;  ///< 0: none was given
+    std::optional<double> weight;
     StartOptions start;
 };
 
@@ -39,9 +40,9 @@ void note_other_instructions(const std::vector<RunDirectory>& parents) {
 }
 
 int merge(MergeOptions& options) {
-    if (options.weight > 0 && options.request.how != "task_arithmetic")
+    if (options.weight && options.request.how != "task_arithmetic")
         throw usage_error("--weight counts differences to the start model; it goes with --how task_arithmetic");
-    if (options.weight > 0) options.request.weight = options.weight;
+    if (options.weight) options.request.weight = *options.weight;
     const Project project = open_project(options.project);
     options.request.parents = find_runs(project, options.runs);
     const RunInfo info = merged_run(options.request);
@@ -70,9 +71,11 @@ void add_merge_command(Cli& cli) {
             "mean of the weights; soup: of those that do not lower the validation score; task_arithmetic: start model plus differences")
         ->check(CLI::IsMember({"mean", "soup", "task_arithmetic"}))
         ->default_str("mean");
-    command->add_option("--weight", options->weight, "task_arithmetic: what each difference counts (default: 1)")
+    command
+        ->add_option("--weight", options->weight,
+                     "task_arithmetic: what each difference counts (default: 1; below 0 takes away what was learned)")
         ->type_name("NUMBER")
-        ->check(finite_number(1e-6, 10));
+        ->check(finite_number(-10, 10));
     command->add_flag("--fold-experts", options->request.fold_experts,
                       "then average task experts into one dense block a layer (MoTE's EA)");
     command->add_option("--name", options->request.name, "name of the new run's variant; default: merged-HOW")->type_name("NAME");

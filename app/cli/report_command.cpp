@@ -52,7 +52,8 @@ std::string ending_of(const fs::path& file) { return lowercase_ascii(file.extens
 void check_outputs(const ReportOptions& options) {
     static const std::set<std::string> endings{".html", ".htm", ".tex", ".md", ".csv", ".json"};
     if (!options.output.empty() && !endings.contains(ending_of(options.output)))
-        throw usage_error("--output {}: a name that ends in .html, .tex, .md, .csv or .json is expected", options.output);
+        throw usage_error("--output {}: a name that ends in .html, .tex, .md, .csv or .json is expected{}", options.output,
+                          ending_of(options.output) == ".pdf" ? "; --pdf FILE writes a PDF" : "");
     if (!options.output.empty()) check_can_write(options.output);
     if (options.pdf.empty()) return;
     check_can_write(options.pdf);

@@ -175,10 +175,9 @@ void add_model_options(CLI::App& command, ModelOptions& options, bool with_route
 
 void add_compute_option(CLI::App& command, ModelOptions& options) {
     command
-        .add_option(
-            "--compute", options.compute,
-            "How the encoder's products are computed on the CPU: float32; bf16; int8, weights scaled per channel and activations per "
-            "token. Products that lose too much are kept from it (faceter describe --compute lists them)")
+        .add_option("--compute", options.compute,
+                    "How the encoder's products are computed: float32; bf16, on a GPU as well; int8 (CPU), weights scaled per channel and "
+                    "activations per token. Products that lose too much are kept from it (faceter describe --compute lists them)")
         ->check(CLI::IsMember({"float32", "bf16", "int8"}))
         ->capture_default_str();
 }

@@ -40,6 +40,27 @@ const FolderLayout* find_layout(const std::string& task) {
     return nullptr;
 }
 
+/// Files that show a layout by one of their records.
+constexpr const char* telling_stems[]{"test", "train", "texts", "dev", "val", "valid", "validation"};
+
+bool is_of_retrieval(const fs::path& folder) { return find_file(folder, "corpus", false) && find_file(folder, "queries", false); }
+
+bool looks_like_a_data_set(const fs::path& folder) {
+    return fs::is_regular_file(folder / "dataset.json") || is_of_retrieval(folder) ||
+           std::any_of(std::begin(telling_stems), std::end(telling_stems),
+                       [&](const char* stem) { return find_file(folder, stem, false); });
+}
+
+/// Of a folder that holds data sets, the first of them by name; empty where none looks like one.
+fs::path data_set_in(const fs::path& folder) {
+    fs::path first;
+    std::error_code none;
+    for (const auto& entry : fs::directory_iterator(folder, none))
+        if (entry.is_directory(none) && (first.empty() || entry.path() < first) && looks_like_a_data_set(entry.path()))
+            first = entry.path();
+    return first;
+}
+
 }  // namespace
 
 std::optional<fs::path> find_parquet(const fs::path& folder, const std::string& stem) {
@@ -73,8 +94,8 @@ bool register_layout(FolderLayout layout) {
 const std::vector<FolderLayout>& folder_layouts() { return layouts(); }
 
 const FolderLayout* layout_by_files(const fs::path& folder) {
-    if (find_file(folder, "corpus", false) && find_file(folder, "queries", false)) return find_layout("retrieval");
-    for (const char* stem : {"test", "train", "texts", "dev", "val", "valid", "validation"}) {
+    if (is_of_retrieval(folder)) return find_layout("retrieval");
+    for (const char* stem : telling_stems) {
         const auto file = find_file(folder, stem, false);
         const FolderLayout* found = nullptr;
         if (file)
@@ -102,6 +123,8 @@ const FolderLayout& layout_of(const fs::path& folder, const std::string& task) {
                          suggestion(wanted, known));
     }
     if (const FolderLayout* layout = layout_by_files(folder)) return *layout;
+    if (const fs::path first = data_set_in(folder); !first.empty())
+        throw data_error("{}: a folder of data sets; name one of them, such as {}", folder.string(), first.string());
     throw data_error("{}: none of the known layouts of a data set; expected one of (each file may end in .gz or .zst, or be .parquet):{}",
                      folder.string(), all_layouts_text());
 }

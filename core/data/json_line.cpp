@@ -37,13 +37,19 @@ Record::Element scalar_element(ondemand::value value) {
     }
 }
 
-void read_member(std::string_view key, ondemand::value value, Record& record) {
+/// Elements that a record of so many bytes may have: any number in a short one; in a long one they are texts, not 0,0,0.
+std::size_t most_elements(std::string_view line) { return std::max(std::size_t{1} << 20, line.size() / 8); }
+
+void read_member(std::string_view key, ondemand::value value, std::size_t most, Record& record) {
     Record::Member member;
     member.key = key;
     if (value.type() == ondemand::json_type::array) {
         member.kind = Record::Kind::list;
         member.first = record.num_elements();
-        for (auto element : value.get_array()) record.add_element(scalar_element(element.value()));
+        for (auto element : value.get_array()) {
+            if (record.num_elements() == most) throw BadRecord{fmt::format("lists of more than {} values in one record", most), ""};
+            record.add_element(scalar_element(element.value()));
+        }
         member.count = record.num_elements() - member.first;
     } else {
         const Record::Element scalar = scalar_element(value);
@@ -56,6 +62,8 @@ void read_member(std::string_view key, ondemand::value value, Record& record) {
 
 BadRecord describe(const simdjson::simdjson_error& error) {
     if (error.error() == simdjson::UTF8_ERROR) return {"not valid UTF-8", ""};
+    if (error.error() == simdjson::INCOMPLETE_ARRAY_OR_OBJECT)
+        return {"not valid JSON", "the object does not end, or something follows it"};
     return {"not valid JSON", simdjson::error_message(error.error())};
 }
 
@@ -79,7 +87,7 @@ void JsonLineParser::parse(std::string_view line, Record& record) {
                 if (member.key == key) throw BadRecord{"a member stands twice in one record", faceter::quoted(key, 40)};
             if (record.members().size() >= Record::max_members)
                 throw BadRecord{fmt::format("more than {} members in one record", Record::max_members), ""};
-            read_member(key, field.value(), record);
+            read_member(key, field.value(), most_elements(line), record);
         }
         if (document.current_location().error() != simdjson::OUT_OF_BOUNDS)
             throw BadRecord{"not valid JSON", "something follows the object"};

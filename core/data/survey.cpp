@@ -111,25 +111,35 @@ bool is_quoted_as_csv(std::string_view cell) {
     return doubled;
 }
 
-/// A quote that opens in the last cell of a short row: the cell goes on below.
-bool is_cut_in_quotes(const std::vector<std::string_view>& cells, std::size_t columns) {
-    const std::string_view last = cells.back();
-    return cells.size() < columns && last.starts_with('"') && std::count(last.begin(), last.end(), '"') % 2 == 1;
-}
+/// Cells that a quote opens and a later one closes, with tabs or line ends between: CSV with tabs.
+class SpannedQuotes {
+  public:
+    /// Whether the cell closes what an earlier one opened, at most a few lines above: else both are quotes of texts.
+    bool close(std::string_view cell, std::size_t line) {
+        if (std::count(cell.begin(), cell.end(), '"') % 2 == 0) return false;
+        const bool closes = opened_at_ > 0 && line - opened_at_ <= most_lines && cell.ends_with('"');
+        opened_at_ = !closes && cell.starts_with('"') ? line : 0;
+        return closes;
+    }
+
+  private:
+    static constexpr std::size_t most_lines = 20;
+    std::size_t opened_at_ = 0;
+};
 
 /// Data error for tabs between cells that are quoted: what writes CSV with tabs does that, and a quote of a .tsv is part of the text.
 void check_quotes(const fs::path& file) {
     LineReader lines(file);
-    std::size_t columns = 0;
+    SpannedQuotes spans;
+    bool first = true;
     for (auto line = lines.next(); line && lines.line_number() <= most_looked_at; line = lines.next()) {
         if (trim(*line).empty()) continue;
         const std::vector<std::string_view> cells = split(*line, '\t');
-        const bool quoted = columns == 0 ? std::all_of(cells.begin(), cells.end(), in_quotes)
-                                         : std::any_of(cells.begin(), cells.end(), is_quoted_as_csv) || is_cut_in_quotes(cells, columns);
-        if (quoted)
+        const auto as_csv = [&](std::string_view cell) { return is_quoted_as_csv(cell) || spans.close(cell, lines.line_number()); };
+        if (std::any_of(cells.begin(), cells.end(), as_csv) || (first && std::all_of(cells.begin(), cells.end(), in_quotes)))
             throw data_error("{}: cells in quotes, as in CSV: those of a .tsv are part of the texts; name the file .csv, tabs and all",
                              lines.position().text());
-        if (columns == 0) columns = cells.size();
+        first = false;
     }
 }
 

@@ -13,6 +13,7 @@
 #include "eval/group_embedding.h"
 #include "model/accelerator.h"
 #include "model/device.h"
+#include "model/shortage.h"
 #include "text/encode_batch.h"
 
 namespace faceter {
@@ -95,12 +96,11 @@ struct Embedded {
     std::size_t start, end;
 };
 
-Error too_long_for(const c10::Device& device, std::size_t tokens, const c10::OutOfMemoryError& error) {
-    const std::string what = error.what_without_backtrace();
+Error too_long_for(const c10::Device& device, std::size_t tokens, const std::string& shortage) {
     return {ExitCode::out_of_memory,
             fmt::format("{} is out of memory in embedding a text of {} tokens by itself; lower max_length, compute in bf16, or on the "
                         "processor (device: cpu) ({})",
-                        device.str(), tokens, what.substr(0, what.find('\n')))};
+                        device.str(), tokens, shortage)};
 }
 
 bool all_finite(std::span<const float> row) {
@@ -192,8 +192,10 @@ at::Tensor embed_texts(const EmbeddingModel& model, std::span<const std::string_
         std::optional<Embedded> batch;
         try {
             batch.emplace(pass(start, end));
-        } catch (const c10::OutOfMemoryError& error) {
-            if (end - start == 1) throw too_long_for(encoder.device(), encoded[order[start]].size(), error);
+        } catch (const c10::Error& error) {
+            const auto shortage = shortage_of(error, encoder.device());
+            if (!shortage) throw;
+            if (end - start == 1) throw too_long_for(encoder.device(), encoded[order[start]].size(), *shortage);
         }
         if (before) put(*before);
         before.reset();

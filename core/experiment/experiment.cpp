@@ -7,7 +7,9 @@
 
 #include "common/hash.h"
 #include "common/strings.h"
+#include "data/files_read.h"
 #include "data/input_stream.h"
+#include "data/line_reader.h"
 #include "data/settings.h"
 #include "experiment/each_run.h"
 #include "experiment/experiment_schema.h"
@@ -251,6 +253,14 @@ void expand(std::string_view text, const fs::path& file, const Catalogue& catalo
     Expander(root, file, catalogue, options, take).expand();
 }
 
+bool is_blank(const fs::path& file) {
+    const FilesRead apart;  // no data come of a look
+    LineReader lines(file);
+    for (auto line = lines.next(); line; line = lines.next())
+        if (!trim(*line).empty()) return false;
+    return true;
+}
+
 void require_exists(const Json& entry, const std::string& where, const fs::path& file) {
     if (!entry.is_object()) return;
     const auto source = json_at<std::string>(whole_entry(entry), "source", where);
@@ -267,7 +277,11 @@ void require_exists(const Json& entry, const std::string& where, const fs::path&
         throw data_error(
             "{}: {}: is a file, and source folder (which an entry without a source has) reads a folder with a data set; say source: file",
             path.string(), where);
-    if (lowercase_ascii(path.extension().string()) == ".parquet" && fs::is_regular_file(path)) InputStream::open(path);  // can this build?
+    if (!fs::is_regular_file(path)) return;
+    if (lowercase_ascii(path.extension().string()) == ".parquet")
+        InputStream::open(path);  // can this build?
+    else if (source == "file" && is_blank(path))
+        throw data_error("{}: {}: holds no record", path.string(), where);
 }
 
 }  // namespace

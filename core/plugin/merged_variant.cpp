@@ -17,12 +17,24 @@
 namespace faceter {
 namespace {
 
-/// float64 copies of all weights, in the model's order.
+/// float64 copies of all weights, in the order of tensors_of().
 using Values = std::vector<at::Tensor>;
+
+/// As the model computes with them: named_tensors() are those of a checkpoint, some of which are turned copies.
+std::vector<at::Tensor> tensors_of(const EmbeddingModel& model) {
+    std::vector<at::Tensor> all;
+    for (const auto& encoder : model.encoders) {
+        for (const Parameter& p : encoder->parameters()) all.push_back(p.tensor.detach());
+        for (const Block& block : encoder->blocks())
+            if (block.dense)
+                for (const at::Tensor& t : block.dense->tensors()) all.push_back(t.detach());
+    }
+    return all;
+}
 
 Values values_of(const EmbeddingModel& model) {
     Values values;
-    for (const NamedTensor& t : model.named_tensors()) values.push_back(t.tensor.detach().to(at::kCPU, at::kDouble).clone());
+    for (const at::Tensor& t : tensors_of(model)) values.push_back(t.to(at::kCPU, at::kDouble, /*non_blocking=*/false, /*copy=*/true));
     return values;
 }
 
@@ -41,8 +53,8 @@ void require_same_shape(const EmbeddingModel& model, const EmbeddingModel& first
 
 void set_values(EmbeddingModel& model, const Values& values) {
     const at::NoGradGuard no_grad;
-    const auto tensors = model.named_tensors();
-    for (std::size_t i = 0; i < tensors.size(); ++i) tensors[i].tensor.detach().copy_(values[i]);
+    const auto tensors = tensors_of(model);
+    for (std::size_t i = 0; i < tensors.size(); ++i) tensors[i].copy_(values[i]);
 }
 
 /// Adds `weight` times `other`.

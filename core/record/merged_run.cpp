@@ -52,9 +52,20 @@ void check_parent(const RunDirectory& run) {
             info.shown_name());
 }
 
-bool is_routed_by_task(const RunDirectory& run) {
-    const auto description = ModelDescription::read(run.folder() / "model");
-    return description && (description->has_task_experts() || description->num_encoders > 1);
+bool is_routed_by_task(const ModelDescription& description) { return description.has_task_experts() || description.num_encoders > 1; }
+
+/// Experts and encoders are numbered in the order in which an experiment names their tasks: one number may stand for two tasks.
+void check_places(const RunDirectory& run, const RunDirectory& first, const ModelDescription& own, const ModelDescription& wanted) {
+    const auto same = [](const ModelDescription::RouteShape& a, const ModelDescription::RouteShape& b) {
+        return a.encoder == b.encoder && a.expert == b.expert;
+    };
+    for (const ModelDescription::TaskShape& task : wanted.tasks)
+        for (const ModelDescription::TaskShape& other : own.tasks)
+            if (other.name == task.name && !(same(other.query, task.query) && same(other.document, task.document)))
+                throw usage_error(
+                    "{} and {} number their experts otherwise (that of '{}' stands in another place), so that expert does not stand beside "
+                    "expert; train them with the tasks in one order",
+                    run.info().shown_name(), first.info().shown_name(), task.name);
 }
 
 /// One folder may be written in two ways, or have been moved between two runs: then what both noted of it tells.
@@ -77,12 +88,14 @@ void check_beside(const RunDirectory& run, const RunDirectory& first) {
                               found == shapes.end() ? "missing in the one" : "of another shape");
     if (shapes.size() != expected.size())
         throw usage_error("{} has tensors that {} lacks; merge runs of one shape", run.info().shown_name(), first.info().shown_name());
-    if (!is_routed_by_task(first)) return;
+    const auto shape = ModelDescription::read(run.folder() / "model"), first_shape = ModelDescription::read(first.folder() / "model");
+    if (!shape || !first_shape || !is_routed_by_task(*first_shape)) return;
     for (const auto& [task, settings] : wanted.at("tasks").items())
         if (!own.at("tasks").contains(task) ||
             own.at("tasks").at(task).value("instructions", Json()) != settings.value("instructions", Json()))
             throw usage_error("{} and {} have experts of other tasks or instructions ('{}'), so that expert does not stand beside expert",
                               run.info().shown_name(), first.info().shown_name(), task);
+    check_places(run, first, *shape, *first_shape);
 }
 
 /// Task arithmetic on a merged run whose form is not its start model's goes back to what its parents began from. A record that came from

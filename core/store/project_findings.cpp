@@ -6,6 +6,7 @@
 #include "common/error.h"
 #include "common/progress.h"
 #include "record/final_model.h"
+#include "record/journal.h"
 #include "record/leftovers.h"
 #include "record/run_lock.h"
 #include "record/state.h"
@@ -25,6 +26,16 @@ DoctorFinding of_leftover(const Leftover& leftover) {
         finding.command.clear();
     }
     return finding;
+}
+
+/// What stands behind a damaged line is not believed, and a run that was done counts as failed.
+bool has_damaged_journal(const RunDirectory& run) {
+    const std::vector<int> attempts = run.attempts();
+    if (attempts.empty()) return false;
+    JournalReader journal(run.attempt_journal(attempts.back()));
+    while (journal.next()) {
+    }
+    return !journal.problem().empty();
 }
 
 class ProjectSearch {
@@ -63,7 +74,7 @@ class ProjectSearch {
             found_.push_back({fmt::format("{}: the lock of a process that is gone", (run.control() / "lock.held").string()),
                               "rm " + shell_word((run.control() / "lock.held").string()), [run] { remove_dead_lock(run); }});
         if (state.phase == RunPhase::done) look_at_model(run, name);
-        if (state.phase == RunPhase::dead)
+        if (state.phase == RunPhase::dead || (state.phase == RunPhase::failed && has_damaged_journal(run)))
             found_.push_back({fmt::format("{}: {}", name, state.cause),
                               run.info().is_imported() ? "" : fmt::format("faceter resume {} {}", name, argument_),
                               {}});

@@ -11,6 +11,7 @@
 #include "model/accelerator.h"
 #include "model/device.h"
 #include "model/matrix.h"
+#include "model/shortage.h"
 #include "train/balance.h"
 #include "train/stage_length.h"
 
@@ -29,16 +30,6 @@ std::unique_ptr<EmbeddingModel> lowered(const EmbeddingModel& model) {
     low->folder = model.folder;
     for (const auto& encoder : model.encoders) low->encoders.push_back(encoder->lowered(at::kBFloat16));
     return low;
-}
-
-/// What an error says of an accelerator's memory: PyTorch's own, or one of CUDA's libraries that take memory beside it. Nothing: it is
-/// another one.
-std::optional<std::string> shortage_of(const c10::Error& error, const c10::Device& device) {
-    const std::string what = error.what_without_backtrace();
-    const bool of_library =
-        is_accelerator(device) && (what.find("out of memory") != std::string::npos || what.find("_ALLOC_FAILED") != std::string::npos);
-    if (!of_library && !dynamic_cast<const c10::OutOfMemoryError*>(&error)) return std::nullopt;
-    return what.substr(0, what.find('\n'));
 }
 
 /// A curriculum knows its own state, not the file that it came from. One of a plugin may not look at what it is given.
@@ -214,10 +205,11 @@ void Trainer::give_step(const std::function<void()>& before_update) {
         if (group_.size() == 1) before_update();  // the other ranks are at something else
         throw Error(
             ExitCode::out_of_memory,
-            fmt::format("{} is out of memory at step {}, in a batch of {} pairs; the step is not taken, the last checkpoint stands: set "
-                        "objective.gradient_cache_chunk to a part of the batch, training.activation_checkpointing to true, or lower "
-                        "training.batch_size ({})",
-                        encoder_.device().str(), tried, settings_.batch_size, *shortage));
+            fmt::format(
+                "{} is out of memory at step {}, in a batch of at most {} pairs; the step is not taken, the last checkpoint stands: "
+                "set objective.gradient_cache_chunk to a part of the batch, training.activation_checkpointing to true, or lower "
+                "training.batch_size or training.batch_tokens ({})",
+                encoder_.device().str(), tried, settings_.batch_size, *shortage));
     } catch (...) {
         tell_of_before();
         throw;

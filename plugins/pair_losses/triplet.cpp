@@ -1,6 +1,7 @@
 #include <ATen/ATen.h>
 
 #include "losses.h"
+#include "model/device.h"
 #include "model/ops.h"
 #include "train/objective_data.h"
 
@@ -19,7 +20,7 @@ class Triplet final : public PairObjective {
         : distance_(json_at<std::string>(settings, "distance", "objective")), margin_(json_at<double>(settings, "margin", "objective")) {}
 
     LossResult operator()(const PairEmbeddings& batch) const override {
-        const at::Tensor owners = at::tensor(at::ArrayRef<std::int64_t>(batch.negative_owner)).to(batch.queries.device());
+        const at::Tensor owners = to_device(at::tensor(at::ArrayRef<std::int64_t>(batch.negative_owner)), batch.queries.device());
         const at::Tensor to_positive = distance(batch.queries, batch.documents, distance_).index_select(0, owners);
         const at::Tensor to_negative = distance(queries_of_negatives(batch), batch.negatives, distance_);
         return {mean_of_kept((to_positive - to_negative + margin_).clamp_min(0), keep_of_negatives(batch)), {}};

@@ -9,7 +9,7 @@ usage: tests/bench/gpu.sh [--build DIR] [--model MODEL] [--pretend] [OPTION OF g
 
 Looks at the machine (faceter doctor), runs the tests with the label gpu where they are built, then trains IC, MoTE and TLR in bfloat16 on 1, 2, 4 and 8 GPUs as far as there are so many, and embeds; where
 FACETER_PEERS names a Python with PyTorch and sentence-transformers (packaging/setup.sh --peers), these do the same on one GPU: plain PyTorch over texts end to end (varlen_attn) and SentenceTransformerTrainer; prints one
-table. Example, for whoever has GPUs:  packaging/setup.sh --cuda && cmake --build --preset release --target programs && tests/bench/gpu.sh
+table. Example, for whoever has GPUs:  packaging/setup.sh --cuda && cmake --build --preset release --target programs test_gpu && tests/bench/gpu.sh
 
   --build DIR    a build (default: build/release)
   --model MODEL  a model's folder or name (default: google-bert/bert-base-uncased)
@@ -33,7 +33,11 @@ done
 "$build/bin/faceter" doctor
 preload=
 [ -z "$pretend" ] || preload=$build/lib/libfaceter-pretend.so
-[ ! -x "$build/bin/test_gpu" ] || LD_PRELOAD=$preload "$build/bin/test_gpu" test_gpu
+if [ -x "$build/bin/test_gpu" ]; then
+    LD_PRELOAD=$preload "$build/bin/test_gpu" test_gpu
+else
+    echo "gpu.sh: the tests of devices are not built, and are left out: cmake --build $build --target test_gpu" >&2
+fi
 if [ -n "$pretend" ]; then
     devices=1,2
     set -- --preload "$preload" --batch 8 --length 32 --steps 8 --texts 50

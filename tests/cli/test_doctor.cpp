@@ -172,6 +172,15 @@ class TestDoctor : public QObject {
         is_only_said("gone", "faceter resume EM-1 --project ");
         QCOMPARE(read_state(run).phase, RunPhase::dead);
     }
+    void a_run_whose_journal_is_damaged_is_only_said() {
+        write_setup("");
+        const RunDirectory run = sample_run(in("p"));
+        write_attempt(run, 1, 3, "finished");
+        write_worker_exit(run, 1, {0, 0, ""});
+        QVERIFY(about(call({"--json"}), "journal").is_null());
+        fs::resize_file(run.attempt_journal(1), 100);
+        is_only_said("its journal is damaged at byte 0", "faceter resume EM-1 --project ");
+    }
     void a_final_model_that_is_another_now_is_only_said() {
         const RunDirectory run = sample_run(in("p"));
         write_setup("");

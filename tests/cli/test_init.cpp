@@ -312,7 +312,9 @@ class TestInit : public QObject {
         put("doubled.tsv", "text\tlabel\n" + rows + "\"they \"\"said\"\" so\"\tone\n");
         refuses("doubled.tsv", {"doubled.tsv:162", "quotes", "name the file .csv"});
         put("lines.tsv", "text\tlabel\n" + rows + "\"they said\nso\"\tone\n");
-        refuses("lines.tsv", {"lines.tsv:162", "quotes"});
+        refuses("lines.tsv", {"lines.tsv:163", "quotes"});
+        put("tabs.tsv", "text\tlabel\n" + rows + "\"they\tsaid\nso\"\tone\n");
+        refuses("tabs.tsv", {"tabs.tsv:163", "quotes"});
         put("all.tsv", "\"text\"\t\"label\"\n\"a text of it\"\t\"one\"\n");
         refuses("all.tsv", {"all.tsv:1", "quotes"});
         std::string quoted = "text\tlabel\n";

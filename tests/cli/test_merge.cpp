@@ -57,6 +57,35 @@ class TestMerge : public QObject {
                "evaluation: {baseline: false, datasets: [{name: all, source: file, path: pairs.jsonl, task: retrieval, max_queries: "
                "30}]}\n";
     }
+    /// Runs of the experiment with what stands between two of its lines replaced.
+    std::vector<RunDirectory> trained_with(const std::string& from, const std::string& to, const std::string& part,
+                                           std::vector<std::string> arguments = {}) const {
+        const std::string file = (folder_.path() / "other.yaml").string();
+        std::string text = read_file(folder_.path() / "tiny.yaml");
+        const std::size_t begin = text.find(from);
+        text.replace(begin, text.find(to) - begin, part);
+        write_file_atomic(file, text);
+        arguments.insert(arguments.begin(), {"run", file, "--json"});
+        const Outcome outcome = call(arguments);
+        if (outcome.code != 0) throw std::runtime_error(outcome.err);
+        std::vector<RunDirectory> runs;
+        const Json printed = json_of(outcome);
+        for (const Json& run : printed.at("runs")) runs.emplace_back(fs::path(run.at("folder").get<std::string>()));
+        return runs;
+    }
+    std::vector<RunDirectory> trained_variants(const std::string& variants, const std::vector<std::string>& arguments = {}) const {
+        return trained_with("  IC:", "training:", variants, arguments);
+    }
+    static void compare_mean(const Weights& mean, const Weights& a, const Weights& b) {
+        QVERIFY(a.size() == mean.size() && !mean.empty());
+        double apart = 0;
+        for (const auto& [name, values] : mean)
+            for (std::size_t i = 0; i < values.size(); ++i) {
+                QVERIFY2(std::abs(values[i] - (a.at(name)[i] + b.at(name)[i]) / 2) <= 1e-7F, name.c_str());
+                apart = std::max(apart, static_cast<double>(std::abs(a.at(name)[i] - b.at(name)[i])));
+            }
+        QVERIFY(apart > 1e-4);  // the parents differ
+    }
     /// `sum` is start + 0.5 of what a and b have learned since, tensor by tensor.
     static void compare_sum(const Weights& sum, const Weights& a, const Weights& b, const Weights& start) {
         std::size_t compared = 0;
@@ -89,15 +118,7 @@ class TestMerge : public QObject {
     void the_mean_is_that_of_every_weight_and_is_scored_as_its_parents() {
         NEED_SHARED();
         const RunDirectory run = merged({id(0), id(1)});
-        const Weights a = weights_of(trained_[0]), b = weights_of(trained_[1]), mean = weights_of(run);
-        QVERIFY(a.size() == mean.size() && !mean.empty());
-        double apart = 0;
-        for (const auto& [name, values] : mean)
-            for (std::size_t i = 0; i < values.size(); ++i) {
-                QVERIFY2(std::abs(values[i] - (a.at(name)[i] + b.at(name)[i]) / 2) <= 1e-7F, name.c_str());
-                apart = std::max(apart, static_cast<double>(std::abs(a.at(name)[i] - b.at(name)[i])));
-            }
-        QVERIFY(apart > 1e-4);  // the parents differ
+        compare_mean(weights_of(run), weights_of(trained_[0]), weights_of(trained_[1]));
         QVERIFY(fs::exists(run.results() / "all.json"));
         QCOMPARE(run.settings().at("variant").at("runs").size(), std::size_t{2});
         QCOMPARE(run.settings().at("variant").at("runs")[1].get<std::string>(), trained_[1].folder().string());
@@ -106,6 +127,30 @@ class TestMerge : public QObject {
         std::ofstream(texts) << "a text\n";
         QCOMPARE(call({"embed", "--model", run.info().id, "--task", "retrieval.query", "--output", vectors, texts}).code, 0);
         QCOMPARE(faceter::testing::faceter({"export", run.info().id, (folder_.path() / "out").string(), "--project", project_}).code, 0);
+    }
+
+    void experts_that_tokens_choose_are_merged_as_all_weights_are() {
+        NEED_SHARED();
+        const std::vector<RunDirectory> routed = trained_variants("  TLR: {method: token_routed_moe, experts: 2}\n");
+        const Weights a = weights_of(routed.at(0)), b = weights_of(routed.at(1));
+        QVERIFY(std::ranges::any_of(a, [](const auto& one) { return one.first.ends_with("mlp.experts.mlp.w2"); }));
+        compare_mean(weights_of(merged({routed[0].info().id, routed[1].info().id})), a, b);
+    }
+
+    void experts_in_another_order_of_tasks_are_not_merged() {
+        NEED_SHARED();
+        const auto trained = [&](const std::vector<std::string>& names) {
+            std::string tasks = "tasks:\n";
+            for (const std::string& name : names)
+                tasks += "  " + name + ":\n    type: retrieval\n    instructions: {query: \"" + name + " query: \", document: \"" + name +
+                         " text: \"}\n    train: [{name: " + name + ", source: file, path: pairs.jsonl, max_examples: 60}]\n";
+            return trained_with("tasks:", "training:", tasks + "variants:\n  MoTE: {method: mote}\n", {"--seeds", "1"}).front().info().id;
+        };
+        const std::string one = trained({"facts", "faq"}), same = trained({"facts", "faq"}), other = trained({"faq", "facts"});
+        QCOMPARE(call({"merge", one, same}).code, 0);
+        const Outcome refused = call({"merge", one, other});
+        QCOMPARE(refused.code, 2);
+        HAS(refused.err, "that of 'facts' stands in another place");
     }
 
     void task_arithmetic_adds_what_each_has_learned_to_the_start_model() {
@@ -125,6 +170,9 @@ class TestMerge : public QObject {
         QVERIFY(compared > 10);
         QCOMPARE(run.info().variant, std::string("sum"));
         QCOMPARE(call({"merge", id(0), id(1), "--weight", "0.7"}).code, 2);  // a mean has no use for it
+        const Weights less = weights_of(merged({id(0), id(1), "--how", "task_arithmetic", "--weight", "-0.7"}));
+        for (const auto& [name, values] : less)
+            if (start.contains(name)) QVERIFY2(std::abs(values[0] + sum.at(name)[0] - 2 * start.at(name)[0]) < 1e-6F, name.c_str());
     }
 
     void task_arithmetic_on_another_start_model_than_the_runs_began_from_is_refused() {
@@ -185,21 +233,10 @@ class TestMerge : public QObject {
         };
         sum_of(merged({id(0), id(1)}), trained_[1]);
         sum_of(merged({id(2), "--fold-experts"}), merged({id(3), "--fold-experts"}));
-        const std::string file = (folder_.path() / "averaged.yaml").string();
-        std::string text = read_file(folder_.path() / "tiny.yaml");
-        const std::size_t variants = text.find("  IC:");
-        text.replace(variants, text.find("training:") - variants,
-                     "  EA: {method: mote, placement: every, final_form: averaged}\n"
-                     "  LA: {method: task_lora, final_form: averaged}\n");
-        std::ofstream(file) << text;
-        const Outcome outcome = call({"run", file, "--json"});
-        QVERIFY2(outcome.code == 0, outcome.err.c_str());
         std::map<std::string, std::vector<RunDirectory>> averaged;
-        const Json printed = json_of(outcome);
-        for (const Json& run : printed.at("runs")) {
-            const RunDirectory made(fs::path(run.at("folder").get<std::string>()));
+        for (const RunDirectory& made : trained_variants("  EA: {method: mote, placement: every, final_form: averaged}\n"
+                                                         "  LA: {method: task_lora, final_form: averaged}\n"))
             averaged[made.info().variant].push_back(made);
-        }
         for (const auto& [variant, runs] : averaged) sum_of(runs.at(0), runs.at(1));
         QCOMPARE(averaged.size(), std::size_t{2});
     }
@@ -244,15 +281,7 @@ class TestMerge : public QObject {
 
     void a_parent_of_other_instructions_is_told_of() {
         NEED_SHARED();
-        const std::string file = (folder_.path() / "plain.yaml").string();
-        std::string text = read_file(folder_.path() / "tiny.yaml");
-        const std::size_t variants = text.find("  IC:");
-        text.replace(variants, text.find("training:") - variants, "  EM: {method: dense}\n");
-        std::ofstream(file) << text;
-        const Outcome plain = call({"run", file, "--json", "--seeds", "1"});
-        QVERIFY2(plain.code == 0, plain.err.c_str());
-        const Json made = json_of(plain);
-        const std::string other = made.at("runs").at(0).at("id");
+        const std::string other = trained_variants("  EM: {method: dense}\n", {"--seeds", "1"}).front().info().id;
         HAS(call({"merge", other, id(0)}).err, "IC-1 puts other instructions in front of its texts than EM-1, or none");
         const Outcome alike = call({"merge", id(0), id(1)});
         QVERIFY2(alike.code == 0 && alike.err.find("instructions") == std::string::npos, alike.err.c_str());

@@ -36,6 +36,19 @@ class TestJson : public QObject {
         EXPECT_ERROR(parse_json(hidden, "z.json"), "z.json:2:1: not valid JSON (byte 9)");
         EXPECT_ERROR(parse_json(std::string_view("\0", 1), "z.json"), "z.json:1:1: not valid JSON");
     }
+    void parsed_a_document_takes_a_small_multiple_of_its_length() {
+        const auto list = [](std::string_view of, int count) {
+            std::string text = "[";
+            for (int i = 0; i < count; ++i) text += of;
+            return text + "0]";
+        };
+        QCOMPARE(parse_json(list("0.125,", 3'000'000), "numbers").size(), std::size_t{3'000'001});
+        QCOMPARE(parse_json(list("[],", 700'000), "short").size(), std::size_t{700'001});
+        for (const char* small : {"[],", "{},", "0,", "\"\","}) {
+            EXPECT_ERROR(parse_json(list(small, 3'000'000), "small.json"), "small.json: holds too many small values for its length");
+            QVERIFY(parse_untrusted_json(list(small, 3'000'000)).is_discarded());
+        }
+    }
     void depth_is_limited() {
         const std::string deep = std::string(65, '[') + std::string(65, ']');
         QVERIFY(parse_untrusted_json(deep).is_discarded());

@@ -172,6 +172,8 @@ class TestFolders : public QObject {
         QCOMPARE(kind("j", R"({"sentence1": "a", "sentence2": "b", "labels": 1})"), std::string("pair_classification"));  // mteb 2
         put(folder_.path() / "kinds/none/readme", "x");
         EXPECT_ERROR(load_evaluation_folder(folder_.path() / "kinds/none"), "none of the known layouts", "corpus.jsonl", "human_summaries");
+        for (const char* twin : {"a", "b"}) put(folder_.path() / "twins" / twin / "train.jsonl", two_labels);
+        EXPECT_ERROR(load_training_set(request({{"path", "twins"}}, folder_.path()), "classification"), "a folder of data sets", "twins/a");
         EXPECT_ERROR(load_evaluation_folder(folder_.path() / "nowhere"), "nowhere", "no such folder");
         put(folder_.path() / "kinds/odd/dataset.json", R"({"task": "retrievel"})");
         EXPECT_ERROR(load_evaluation_folder(folder_.path() / "kinds/odd"), "dataset.json", "did you mean 'retrieval'");

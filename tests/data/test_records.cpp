@@ -88,6 +88,9 @@ class TestRecords : public QObject {
         std::string line = "{";
         for (int i = 0; i < 5000; ++i) line += "\"m" + std::to_string(i) + "\": 1, ";
         expect_bad((line + "\"text\": \"a\"}").c_str(), "more than 256 members");
+        std::string zeros = "{\"text\": \"a\", \"z\": [";
+        for (int i = 0; i < 1'100'000; ++i) zeros += "0,";
+        expect_bad((zeros + "0]}").c_str(), "lists of more than 1048576 values");
     }
     void members_that_nobody_asked_for_may_be_anything() {
         const auto result = read(put(

@@ -535,6 +535,8 @@ class TestExperiment : public QObject {
         };
         EXPECT_ERROR(checked("path: scifact"), "scifact: tasks.retrieval.train[0]: is a folder", "say source: folder");
         EXPECT_ERROR(checked("path: null"), "tasks.retrieval.train[0]: source file needs a path, and none is set");
+        write_file_atomic(folder.path() / "blank.jsonl", "\n\r\n \n");
+        EXPECT_ERROR(checked("path: blank.jsonl"), "blank.jsonl: tasks.retrieval.train[0]: holds no record");
     }
     void a_parquet_file_that_cannot_be_opened_is_told_before_a_run() {
         const TemporaryDirectory folder;

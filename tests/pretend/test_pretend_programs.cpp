@@ -1,6 +1,7 @@
 #include <sys/wait.h>
 
 #include <QProcess>
+#include <QRegularExpression>
 #include <cmath>
 #include <csignal>
 #include <fstream>
@@ -77,6 +78,28 @@ bool works(const RunDirectory& run, QByteArray& output) {
     const bool ended = worker.waitForFinished(hang_ms);
     output = worker.readAll();
     return ended && worker.exitCode() == 0;
+}
+
+/// What a worker's session with a pretend device says of an estimate; `bytes`: of the device, empty as many as it likes.
+QByteArray estimated(const std::string& bytes = "") {
+    const TemporaryDirectory project;
+    write_data(project.path());
+    const Json settings = experiment_in(project.path(), "bert", "").runs().front().settings;
+    QProcess worker;
+    QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+    environment.insert("LD_PRELOAD", FACETER_BINARY_DIR "/lib/libfaceter-pretend.so");
+    environment.insert("FACETER_PRETEND_SAYS", "1");
+    if (!bytes.empty()) environment.insert("FACETER_PRETEND_BYTES", QString::fromStdString(bytes));
+    worker.setProcessEnvironment(environment);
+    worker.setProcessChannelMode(QProcess::MergedChannels);
+    worker.start(FACETER_BINARY_DIR "/bin/faceter-worker", {"session"});
+    const Json request = {{"id", 1}, {"method", "estimate"}, {"params", {{"settings", settings}, {"steps", 2}}}};
+    worker.write((request.dump() + "\n").c_str());
+    QByteArray output;
+    while (!output.contains("\"result\"") && !output.contains("\"error\"") && worker.waitForReadyRead(hang_ms)) output += worker.readAll();
+    worker.closeWriteChannel();
+    worker.waitForFinished(hang_ms);
+    return output;
 }
 
 /// The events of that type in the first rank's record of an attempt; none where there is no such record yet.
@@ -171,25 +194,20 @@ class TestPretendPrograms : public QObject {
     /// The workbench's worker lives on, and the run that is launched next wants the GPU for itself.
     void an_estimate_gives_back_what_it_took_of_the_device() {
         NEED_SHARED();
-        const TemporaryDirectory project;
-        write_data(project.path());
-        const Json settings = experiment_in(project.path(), "bert", "").runs().front().settings;
-        QProcess worker;
-        QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
-        environment.insert("LD_PRELOAD", FACETER_BINARY_DIR "/lib/libfaceter-pretend.so");
-        environment.insert("FACETER_PRETEND_SAYS", "1");
-        worker.setProcessEnvironment(environment);
-        worker.setProcessChannelMode(QProcess::MergedChannels);
-        worker.start(FACETER_BINARY_DIR "/bin/faceter-worker", {"session"});
-        const Json request = {{"id", 1}, {"method", "estimate"}, {"params", {{"settings", settings}, {"steps", 2}}}};
-        worker.write((request.dump() + "\n").c_str());
-        QByteArray output;
-        while (!output.contains("\"result\"") && !output.contains("\"error\"") && worker.waitForReadyRead(hang_ms))
-            output += worker.readAll();
-        worker.closeWriteChannel();
-        QVERIFY(worker.waitForFinished(hang_ms));
+        const QByteArray output = estimated();
         QVERIFY2(output.contains("device_bytes"), output);  // of the pretend one
+        QVERIFY2(output.contains("\"probed_steps\":2"), output);
         QVERIFY2(output.contains("pretend device: nothing is kept at hand"), output);
+    }
+
+    void an_estimate_of_what_does_not_fit_says_what_would() {
+        NEED_SHARED();
+        const QByteArray fits = estimated();
+        const QRegularExpressionMatch bytes = QRegularExpression("\"bytes\":(\\d+)").match(QString::fromUtf8(fits));
+        QVERIFY2(bytes.hasMatch(), fits);
+        const QByteArray output = estimated(std::to_string(bytes.captured(1).toLongLong() * 9 / 10));
+        QVERIFY2(output.contains("\"probed_steps\":0"), output);
+        QVERIFY2(output.contains("\"largest_batch\"") && output.contains("lower training.batch_size"), output);
     }
 
     /// Its steps come in order, each before the scores of its weights, though their numbers are read late.

@@ -11,6 +11,7 @@
 
 #include "common/error.h"
 #include "eval/embedder.h"
+#include "model/shortage.h"
 
 namespace faceter::worker {
 namespace {
@@ -76,12 +77,11 @@ TokenBatch as_batch(const std::vector<std::vector<std::int32_t>>& ids, std::size
     return batch;
 }
 
-std::string does_not_fit(const Encoder& encoder, std::int64_t tokens, const c10::OutOfMemoryError& error) {
-    const std::string what = error.what_without_backtrace();
+std::string does_not_fit(const Encoder& encoder, std::int64_t tokens, const std::string& shortage) {
     return fmt::format(
         "{} is out of memory in embedding a text of {} tokens by itself; send a shorter one, or start the server with "
         "a lower --max-length or with --device cpu ({})",
-        encoder.device().str(), tokens, what.substr(0, what.find('\n')));
+        encoder.device().str(), tokens, shortage);
 }
 
 }  // namespace
@@ -284,8 +284,11 @@ void EmbeddingService::embed_batch(const std::vector<Item>& given) {
     at::Tensor rows;
     try {
         rows = first.model().embed(first.encoder(), make_packed_batch(inputs), {}).to(at::kCPU, at::kFloat).contiguous();
-    } catch (const c10::OutOfMemoryError& error) {
-        if (batch.size() == 1) return finish(batch.front().job, {500, does_not_fit(first.encoder(), inputs.front().length, error), {}, 0});
+    } catch (const c10::Error& error) {
+        const auto shortage = shortage_of(error, first.encoder().device());
+        if (!shortage) throw;
+        if (batch.size() == 1)
+            return finish(batch.front().job, {500, does_not_fit(first.encoder(), inputs.front().length, *shortage), {}, 0});
     }
     if (!rows.defined()) {  // what the failed pass held is free again
         const auto middle = batch.begin() + static_cast<std::ptrdiff_t>(batch.size() / 2);

@@ -59,6 +59,12 @@ struct BorrowedDevice {
     }
 };
 
+/// Of the steps of a stage that were tried: none where its batch does not fit the device.
+struct Pace {
+    std::size_t steps = 0;
+    double seconds_per_step = 0, tokens_per_s = 0;
+};
+
 struct Probe {
     const Json& settings;
     SessionData& data;
@@ -71,6 +77,7 @@ struct Probe {
 
     void read_training();
     Json stage(std::size_t index, const PlannedStage& planned);
+    Pace pace_of(Trainer& trainer, const std::string& stage, const Json& on_gpu);
     Json train(const Variant& variant);
     Json evaluation();
 };
@@ -98,7 +105,31 @@ Json memory_on_gpu(const StageMemory& memory, const c10::Device& device) {
     }
 }
 
-/// Real steps of the stage on the run's own batches; the first one, which fills caches, is not counted where there are others.
+/// The first step, which fills caches, is not counted where there are others.
+Pace Probe::pace_of(Trainer& trainer, const std::string& stage, const Json& on_gpu) {
+    std::vector<double> seconds;
+    std::int64_t tokens = 0;
+    const auto start = std::chrono::steady_clock::now();
+    const std::size_t wanted = std::min<std::size_t>(steps, static_cast<std::size_t>(trainer.total_steps()));
+    try {
+        while (seconds.size() < wanted && (seconds.size() < 2 || seconds_since(start) < most_probe_seconds)) {
+            request.progress("try " + stage, seconds.size(), wanted);
+            const StepReport report = trainer.train_step();
+            seconds.push_back(report.seconds);
+            tokens += report.tokens;
+        }
+    } catch (const Error& error) {
+        if (error.code() != ExitCode::out_of_memory) throw;
+        const std::string problem = on_gpu.is_null() ? "" : StageMemory::problem_in(on_gpu);
+        warnings.push_back(problem.empty() ? fmt::format("{}: {}", stage, error.what()) : problem);
+        return {};
+    }
+    const double all = std::accumulate(seconds.begin(), seconds.end(), 0.0), without_first = all - seconds.front();
+    return {seconds.size(), seconds.size() > 1 ? without_first / static_cast<double>(seconds.size() - 1) : all,
+            all > 0 ? static_cast<double>(tokens) / all : 0};
+}
+
+/// Real steps of the stage on the run's own batches.
 Json Probe::stage(std::size_t index, const PlannedStage& planned) {
     const Stage& stage = planned.stage;
     std::vector<const TrainingSet*> sets;
@@ -119,27 +150,17 @@ Json Probe::stage(std::size_t index, const PlannedStage& planned) {
             objective->check(*set);
     objective->attach(*model, recipe.seed, {});
     SingleProcess group;
+    const Json on_gpu = memory_on_gpu(StageMemory(*model, planned, context, *batcher), model->encoders.front()->device());
     Trainer trainer(*model, stage, index, *batcher, *curriculum, *objective, recipe, {}, group);
-    std::vector<double> seconds;
-    std::int64_t tokens = 0;
-    const auto start = std::chrono::steady_clock::now();
-    const std::size_t wanted = std::min<std::size_t>(steps, static_cast<std::size_t>(trainer.total_steps()));
-    while (seconds.size() < wanted && (seconds.size() < 2 || seconds_since(start) < most_probe_seconds)) {
-        request.progress("try " + stage.name, seconds.size(), wanted);
-        const StepReport report = trainer.train_step();
-        seconds.push_back(report.seconds);
-        tokens += report.tokens;
-    }
-    const double all = std::accumulate(seconds.begin(), seconds.end(), 0.0), without_first = all - seconds.front();
-    const double step = seconds.size() > 1 ? without_first / static_cast<double>(seconds.size() - 1) : all;
+    const Pace pace = pace_of(trainer, stage.name, on_gpu);
     return {{"name", stage.name},
             {"steps", trainer.total_steps()},
             {"examples", curriculum->num_examples()},
-            {"on_gpu", memory_on_gpu(StageMemory(*model, planned, context, *batcher), model->encoders.front()->device())},
-            {"seconds_per_step", step},
-            {"tokens_per_s", all > 0 ? static_cast<double>(tokens) / all : 0},
-            {"probed_steps", seconds.size()},
-            {"seconds", step * static_cast<double>(trainer.total_steps())}};
+            {"on_gpu", on_gpu},
+            {"seconds_per_step", pace.seconds_per_step},
+            {"tokens_per_s", pace.tokens_per_s},
+            {"probed_steps", pace.steps},
+            {"seconds", pace.seconds_per_step * static_cast<double>(trainer.total_steps())}};
 }
 
 Json Probe::train(const Variant& variant) {
@@ -178,9 +199,10 @@ Json Probe::evaluation() {
 }  // namespace
 
 /// {"settings": resolved settings of a run, "steps": 4} -> {"total_parameters", "active_parameters", "stages": [{"name", "steps",
-/// "examples", "on_gpu" (StageMemory::report, or null), "seconds_per_step", "tokens_per_s", "probed_steps", "seconds"}], "evaluation":
-/// {"texts", "seconds"}, "seconds" (in all), "memory_bytes" (peak of the probe), "memory_available_bytes", "threads", "warnings"}. Real
-/// steps on real batches; nothing is written but the token cache, which the run uses as well.
+/// "examples", "on_gpu" (StageMemory::report, or null), "seconds_per_step", "tokens_per_s", "probed_steps" (0, as the times are, where a
+/// step does not fit the device: a warning says so), "seconds"}], "evaluation": {"texts", "seconds"}, "seconds" (in all), "memory_bytes"
+/// (peak of the probe), "memory_available_bytes", "threads", "warnings"}. Real steps on real batches; nothing is written but the token
+/// cache, which the run uses as well.
 Json estimate(const Json& params, SessionData& data, Request& request) {
     const auto settings = json_at<Json>(params, "settings", "estimate");
     const BorrowedDevice borrowed{choose_device(head_setting(settings, "device").get<std::string>())};  // outlives the probe
