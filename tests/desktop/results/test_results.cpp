@@ -124,6 +124,7 @@ class TestResults : public QObject {
         const QModelIndex index = named(name);
         QVERIFY(index.isValid());
         QTest::mouseClick(list()->viewport(), Qt::LeftButton, {}, list()->visualRect(index).center());
+        QTRY_VERIFY(m_page->isReady());
     }
     QMenu* exportMenu() const {
         QMenu* menu = m_page->findChild<QPushButton*>(QStringLiteral("resultsExport"))->menu();
@@ -225,6 +226,24 @@ class TestResults : public QObject {
         const auto cards = m_page->findChildren<QWidget*>(QStringLiteral("resultCard"));
         QVERIFY(cards.at(1)->findChild<QLabel*>(QStringLiteral("resultError")));  // start, EM seed 1 (the first by name), EM seed 2
     }
+    void cards_have_their_places_at_once_and_are_filled_one_a_turn() {
+        open(true);
+        click(QStringLiteral("load"));
+        list()->setCurrentIndex(named(QStringLiteral("recall")));
+        const auto cards = m_page->findChildren<QWidget*>(QStringLiteral("resultCard"));
+        QCOMPARE(cards.size(), 3);
+        QCOMPARE(count("resultFigure"), 0);
+        QList<QRect> places;
+        for (const QWidget* card : cards) {
+            QVERIFY(card->isVisible());
+            QVERIFY2(card->height() > 300, qPrintable(QString::number(card->height())));
+            places << card->geometry();
+        }
+        QTRY_COMPARE(count("resultFigure"), 1);
+        QTRY_VERIFY(m_page->isReady());
+        QCoreApplication::sendPostedEvents(nullptr, QEvent::LayoutRequest);
+        for (qsizetype i = 0; i < cards.size(); ++i) QCOMPARE(cards[i]->y(), places[i].y());
+    }
     void what_is_shown_unasked_is_a_figure_with_values() {
         open(true, false, true);
         QCOMPARE(list()->model()->index(1, 0).data().toString(), QStringLiteral("a_first"));
@@ -243,6 +262,7 @@ class TestResults : public QObject {
         auto* overlay = m_page->findChild<QPushButton*>(QStringLiteral("resultsOverlay"));
         QVERIFY(overlay->isEnabled());
         QTest::keyClick(overlay, Qt::Key_Space);
+        QTRY_VERIFY(m_page->isReady());
         const auto views = m_page->findChildren<FigureView*>();
         QCOMPARE(views.size(), 2);  // "first" and "second"
         for (const FigureView* view : views) {
@@ -261,7 +281,7 @@ class TestResults : public QObject {
         QTest::keyClicks(search, QStringLiteral("table novel"));
         QCOMPARE(list()->model()->rowCount(), 2);
         QCOMPARE(currentName(), QStringLiteral("load"));
-        QCOMPARE(count("resultTable"), 3);
+        QTRY_COMPARE(count("resultTable"), 3);
         search->clear();
         QCOMPARE(list()->model()->rowCount(), 3);
         QTest::keyClick(list(), Qt::Key_Home);

@@ -1,5 +1,6 @@
 #include "pages/results/result_view.h"
 
+#include <QCoreApplication>
 #include <QFrame>
 #include <QGridLayout>
 #include <QMenu>
@@ -25,6 +26,8 @@ constexpr int figureHeight = 300, narrowest = 380, narrowestPlain = 260;  // px 
 constexpr std::size_t mostCards = 24;
 
 QString menuText(const QString& text) { return asWritten(text.left(60)); }
+
+bool hasLegend(const Figure& figure) { return figure.series.size() > 3; }
 
 bool isEmptyFigure(const ResultDocument& document) { return std::holds_alternative<Figure>(document.content) && !document.hasValues(); }
 
@@ -54,11 +57,15 @@ ResultView::ResultView(QWidget* parent)
     layout->addWidget(m_scroll, 1);
     m_grid->setContentsMargins(0, 0, 0, 0);
     m_grid->setSpacing(8);
+    m_turn.setSingleShot(true);
+    connect(&m_turn, &QTimer::timeout, this, &ResultView::fillNext);
 }
 
 void ResultView::clear() {
+    m_turn.stop();
     for (const Card& card : m_cards) delete card.frame;
     m_cards.clear();
+    m_filled = 0;
     m_title->clear();
     m_subtitle->clear();
     m_columns = 0;
@@ -69,9 +76,9 @@ void ResultView::show(const ResultEntry& entry, bool overlaid) {
     m_entryName = qs(entry.name);
     m_title->setText(qs(entry.title));
     const std::vector<Figure> laid = overlaid ? overlays(entry) : std::vector<Figure>();
-    if (!laid.empty())
-        addOverlays(laid);
-    else
+    m_body->hide();  // until the cards have their places
+    for (const Figure& figure : laid) addOverlay(figure);
+    if (laid.empty())
         for (const bool empty : {false, true})  // what has something to show, or to say, comes first
             for (const ResultDocument& document : entry.documents)
                 if (isEmptyFigure(document) == empty && m_cards.size() < mostCards) addDocument(document);
@@ -80,8 +87,27 @@ void ResultView::show(const ResultEntry& entry, bool overlaid) {
     if (laid.empty() && left > 0) facts << tr("Runs that have no room here: %1. Tick fewer in the navigator to see them.").arg(left);
     m_subtitle->setText(facts.join(QLatin1Char(' ')));
     m_subtitle->setVisible(!facts.isEmpty());
-    arrange();
+    layOut();
     m_scroll->ensureVisible(0, 0);
+    m_turn.start(0);
+}
+
+/// At once: by its own request the layout would come after the first picture.
+void ResultView::layOut() {
+    arrange();
+    for (const Card& card : m_cards) card.frame->show();
+    QEvent request(QEvent::LayoutRequest);
+    QCoreApplication::sendEvent(m_scroll, &request);
+    m_body->show();
+}
+
+void ResultView::fillNext() {
+    if (isReady()) return;
+    Card& card = m_cards[m_filled++];
+    card.fill(card);
+    card.fill = nullptr;
+    card.frame->setMinimumHeight(0);
+    if (!isReady()) m_turn.start(0);
 }
 
 QWidget* ResultView::makeFrame(const QString& heading, int colour) {
@@ -98,19 +124,23 @@ QWidget* ResultView::makeFrame(const QString& heading, int colour) {
     label->setProperty("role", QStringLiteral("heading"));
     head->addWidget(label, 1);
     layout->addLayout(head);
+    frame->setMinimumHeight(frame->sizeHint().height() + layout->spacing() + figureHeight);  // until it is filled
     return frame;
 }
 
-void ResultView::addOverlays(const std::vector<Figure>& figures) {
-    for (const Figure& figure : figures) {
-        Card card{qs(figure.title), makeFrame(qs(figure.title), -1)};
-        card.figure = new FigureView(figure);
-        card.figure->setTitleShown(false);
-        card.figure->setMinimumHeight(figureHeight);
-        card.figure->setObjectName(QStringLiteral("resultFigure"));
-        card.frame->layout()->addWidget(card.figure);
-        m_cards.push_back(std::move(card));
-    }
+void ResultView::addOverlay(const Figure& figure) {
+    Card card{qs(figure.title), makeFrame(qs(figure.title), -1)};
+    card.legend = hasLegend(figure);
+    card.fill = [figure](Card& one) { fillFigure(one, figure); };
+    m_cards.push_back(std::move(card));
+}
+
+void ResultView::fillFigure(Card& card, const Figure& figure) {
+    card.figure = new FigureView(figure);
+    card.figure->setTitleShown(false);
+    card.figure->setMinimumHeight(figureHeight);
+    card.figure->setObjectName(QStringLiteral("resultFigure"));
+    card.frame->layout()->addWidget(card.figure);
 }
 
 QLabel* ResultView::addText(QLayout* layout, const QString& text, QLabel* label) {
@@ -120,23 +150,27 @@ QLabel* ResultView::addText(QLayout* layout, const QString& text, QLabel* label)
     return label;
 }
 
+/// The entry outlives its cards.
 void ResultView::addDocument(const ResultDocument& document) {
     Card card{qs(document.run.label), makeFrame(qs(document.run.label), document.run.colour)};
+    const auto* figure = std::get_if<Figure>(&document.content);
+    card.legend = figure && document.hasValues() && hasLegend(*figure);
+    card.wide = std::holds_alternative<Table>(document.content);
+    card.fill = [&document](Card& one) { fillDocument(one, document); };
+    m_cards.push_back(std::move(card));
+}
+
+void ResultView::fillDocument(Card& card, const ResultDocument& document) {
     auto* layout = static_cast<QVBoxLayout*>(card.frame->layout());
     if (const auto* figure = std::get_if<Figure>(&document.content); figure && document.hasValues()) {
-        card.figure = new FigureView(*figure);
-        card.figure->setTitleShown(false);
-        card.figure->setMinimumHeight(figureHeight);
-        card.figure->setObjectName(QStringLiteral("resultFigure"));
+        fillFigure(card, *figure);
         card.figure->setAccessibleName(tr("%1: %2").arg(card.name, card.figure->accessibleName()));  // all runs' have one title
-        layout->addWidget(card.figure);
     } else if (figure) {  // why there is nothing to draw, instead of an empty plot
         addText(layout, tr("This figure has no values."), secondaryLabel())->setObjectName(QStringLiteral("resultEmpty"));
         for (const std::string& note : figure->notes) addText(layout, qs(note), secondaryLabel());
         layout->addStretch(1);
     } else if (const auto* table = std::get_if<Table>(&document.content)) {
         card.table = std::make_shared<const Table>(*table);
-        card.wide = true;
         addTable(layout, *table, card.name);
     } else {
         QLabel* error = addText(layout, qs(document.error), plainLabel());
@@ -145,7 +179,6 @@ void ResultView::addDocument(const ResultDocument& document) {
         error->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
         layout->addStretch(1);
     }
-    m_cards.push_back(std::move(card));
 }
 
 void ResultView::addTable(QLayout* layout, const Table& table, const QString& run) {
@@ -171,8 +204,7 @@ void ResultView::resizeEvent(QResizeEvent* event) {
 /// As many columns as the width has room for; tables take a row each.
 void ResultView::arrange() {
     const bool anyWide = std::any_of(m_cards.begin(), m_cards.end(), [](const Card& card) { return card.wide; });
-    const bool anyLegend = std::any_of(m_cards.begin(), m_cards.end(),
-                                       [](const Card& card) { return card.figure && card.figure->figure().series.size() > 3; });
+    const bool anyLegend = std::any_of(m_cards.begin(), m_cards.end(), [](const Card& card) { return card.legend; });
     const int most = anyWide ? 1 : std::max(1, static_cast<int>(m_cards.size()));
     const int columns = std::clamp(m_scroll->viewport()->width() / (anyLegend ? narrowest : narrowestPlain), 1, std::min(most, 3));
     if (columns == m_columns) return;
@@ -198,6 +230,7 @@ void ResultView::fill(QMenu* menu, QWidget* parent, const Card& card, const QStr
 
 void ResultView::fillExportMenu(QMenu* menu) {
     menu->clear();
+    while (!isReady()) fillNext();
     if (m_cards.size() == 1) return fill(menu, this, m_cards.front(), m_entryName);
     for (const Card& card : m_cards) fill(menu->addMenu(menuText(card.name)), this, card, m_entryName);
     if (m_cards.empty()) menu->addAction(tr("Nothing to export"))->setEnabled(false);

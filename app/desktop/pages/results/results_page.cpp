@@ -197,6 +197,8 @@ void ResultsPage::showEmpty() {
     m_stack->setCurrentWidget(m_empty);
 }
 
+bool ResultsPage::isReady() const { return !m_query->isBusy() && m_view->isReady(); }
+
 void ResultsPage::shown() { m_list->setFocus(Qt::OtherFocusReason); }
 
 QJsonObject ResultsPage::state() const {

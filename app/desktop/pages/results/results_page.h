@@ -21,7 +21,7 @@ class ResultsPage : public Page {
     explicit ResultsPage(Workspace& workspace);
     QJsonObject state() const override;
     void restore(const QJsonObject& state) override;
-    bool isReady() const override { return !m_query->isBusy(); }
+    bool isReady() const override;
     void shown() override;
 
   private:
