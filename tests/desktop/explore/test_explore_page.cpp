@@ -39,13 +39,20 @@ struct Opened {
     std::unique_ptr<ExplorePage> page;
     bool opened = false;
 
-    explicit Opened(const fs::path& project) {
+    explicit Opened(const fs::path& project, bool asks = true) {
         opened = open_and_wait(workspace, project);
         page = std::make_unique<ExplorePage>(workspace);
         page->resize(1000, 700);
         page->show();
         page->activateWindow();
-        opened = opened && QTest::qWaitForWindowActive(page.get()) && ready() && table()->rowCount() > 0;
+        opened = opened && QTest::qWaitForWindowActive(page.get()) && ready() && (!asks || askFirst());
+    }
+    /// By keys.
+    bool askFirst() const {
+        auto* list = find<QListView>("exploreExamples");
+        list->setFocus();
+        QTest::keyClick(list, Qt::Key_Home);
+        return ready() && table()->rowCount() > 0;
     }
     bool ready() const {
         return QTest::qWaitFor([&] { return page->isReady() && workspace.session()->isIdle(); }, patience_ms);
@@ -85,7 +92,20 @@ class TestExplorePage : public QObject {
     }
     void init() { QSettings().clear(); }
 
-    void neighbours_of_the_first_example_stand_there_at_once() {
+    void nothing_is_embedded_before_a_text_is_chosen() {
+        Opened on(project_, false);
+        QVERIFY(on.opened);
+        QCOMPARE(on.table()->rowCount(), 0);
+        const auto* list = on.find<QListView>("exploreExamples");
+        QVERIFY(list->model()->rowCount() > 0 && !list->currentIndex().isValid());
+        QVERIFY(on.find<QLineEdit>("exploreText")->text().isEmpty());
+        const auto* hint = on.find<QLabel>("exploreNeighboursHint");
+        QVERIFY2(hint->isVisible() && hint->text().contains(QStringLiteral("Choose a text")), qPrintable(hint->text()));
+        QVERIFY(on.askFirst());
+        QVERIFY(!hint->isVisible() && on.find<DataTable>("exploreNeighbours")->isVisible());
+    }
+
+    void neighbours_of_an_example_stand_beside_it() {
         Opened on(project_);
         QVERIFY(on.opened);
         QCOMPARE(on.find<QComboBox>("exploreSet")->currentText(), QStringLiteral("animals"));
@@ -333,7 +353,10 @@ class TestExplorePage : public QObject {
         QCOMPARE(on.table()->rowCount(), 0);
         QTRY_VERIFY_WITH_TIMEOUT(on.workspace.session()->isLoaded() && on.page->isReady(), patience_ms);
         on.workspace.openProject(project_);
-        QTRY_VERIFY_WITH_TIMEOUT(on.workspace.session()->isLoaded() && on.page->isReady() && on.table()->rowCount() == 20, patience_ms);
+        QTRY_VERIFY_WITH_TIMEOUT(on.workspace.session()->isLoaded() && on.page->isReady(), patience_ms);
+        QTRY_VERIFY_WITH_TIMEOUT(on.find<QListView>("exploreExamples")->model()->rowCount() > 0, patience_ms);
+        QVERIFY(on.askFirst());
+        QCOMPARE(on.table()->rowCount(), 20);
     }
 
     void runs_without_a_model_have_an_error_and_not_a_wait() {

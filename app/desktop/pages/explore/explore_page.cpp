@@ -201,6 +201,9 @@ QWidget* ExplorePage::makeNeighbours() {
         m_text->setCursorPosition(0);
         askNeighbours({{m_corpus->queries.isEmpty() ? "document" : "query", place}});
     });
+    m_table->setHint(
+        tr("The documents that are nearest to a text under each run and task stand here. Choose a text at the left, or type "
+           "one above: only then models are opened."));
     split->addWidget(left);
     split->addWidget(m_table);
     split->setStretchFactor(1, 1);
@@ -438,8 +441,6 @@ void ExplorePage::showExamples() {
     QStringList texts;
     for (const QString& text : m_corpus->queries.isEmpty() ? m_corpus->documents : m_corpus->queries) texts << text.simplified();
     m_examples->setStringList(texts);
-    const bool isAsked = !m_lastQuestion.is_null();
-    if (!texts.isEmpty() && !isAsked) m_list->setCurrentIndex(m_found->index(0, 0));  // something to look at from the start
 }
 
 void ExplorePage::typed() {

@@ -1,6 +1,7 @@
 #include "pages/explore/neighbour_table.h"
 
 #include <QHeaderView>
+#include <QLabel>
 #include <QPainter>
 #include <QPlainTextEdit>
 #include <QRegularExpression>
@@ -11,6 +12,7 @@
 #include "theme/theme.h"
 #include "widgets/colour_dot.h"
 #include "widgets/data_table.h"
+#include "widgets/labels.h"
 #include "widgets/texts.h"
 
 namespace faceter::desktop {
@@ -179,6 +181,7 @@ NeighbourTable::NeighbourTable(const QString& name, QWidget* parent)
       m_model(new NeighbourModel(this)),
       m_delegate(new NeighbourDelegate(this)),
       m_table(new DataTable),
+      m_hint(secondaryLabel()),
       m_text(new QPlainTextEdit) {
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
@@ -197,7 +200,12 @@ NeighbourTable::NeighbourTable(const QString& name, QWidget* parent)
     m_text->setReadOnly(true);
     m_text->setTabChangesFocus(true);
     m_text->setFixedHeight(text_height);
+    m_hint->setObjectName(name + QStringLiteral("Hint"));
+    m_hint->setAlignment(Qt::AlignCenter);
+    m_hint->setWordWrap(true);
+    m_hint->hide();
     layout->addWidget(m_table, 1);
+    layout->addWidget(m_hint, 1);
     layout->addWidget(m_text);
     connect(m_table->selectionModel(), &QItemSelectionModel::currentChanged, this, &NeighbourTable::showCurrent);
 }
@@ -205,8 +213,21 @@ NeighbourTable::NeighbourTable(const QString& name, QWidget* parent)
 void NeighbourTable::setLists(ExploreDataPtr hold, ExploredCorpusPtr corpus, std::vector<NeighbourList> lists) {
     m_model->setLists(std::move(hold), std::move(corpus), std::move(lists));
     m_text->setVisible(m_textShown && m_model->rowCount() > 0);
+    showHint();
     if (m_model->rowCount() > 0) m_table->setCurrentIndex(m_model->index(0, 0));
     showCurrent();
+}
+
+void NeighbourTable::setHint(const QString& text) {
+    m_hint->setText(text);
+    m_text->setVisible(m_textShown && m_model->rowCount() > 0);
+    showHint();
+}
+
+void NeighbourTable::showHint() {
+    const bool hinted = !m_hint->text().isEmpty() && m_model->rowCount() == 0;
+    m_hint->setVisible(hinted);
+    m_table->setVisible(!hinted);
 }
 
 void NeighbourTable::showCurrent() {

@@ -6,6 +6,7 @@
 #include "figure/table.h"
 #include "pages/explore/explore_data.h"
 
+class QLabel;
 class QPlainTextEdit;
 class QTableView;
 
@@ -59,6 +60,8 @@ class NeighbourTable : public QWidget {
   public:
     explicit NeighbourTable(const QString& name, QWidget* parent = nullptr);
     void setLists(ExploreDataPtr hold, ExploredCorpusPtr corpus, std::vector<NeighbourList> lists);
+    /// What stands in the table's place while it is empty.
+    void setHint(const QString& text);
     void setTextShown(bool shown) { m_textShown = shown; }
     NeighbourModel* model() const { return m_model; }
     DataTable* table() const { return m_table; }
@@ -68,9 +71,11 @@ class NeighbourTable : public QWidget {
 
   private:
     void showCurrent();
+    void showHint();
     NeighbourModel* m_model;
     NeighbourDelegate* m_delegate;
     DataTable* m_table;
+    QLabel* m_hint;
     QPlainTextEdit* m_text;
     bool m_textShown = true;
 };
