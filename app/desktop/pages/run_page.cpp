@@ -51,7 +51,8 @@ std::vector<TrainedRun> named(const std::vector<Candidate>& all) {
     labels = toldApart(labels, rows);
     std::vector<TrainedRun> runs;
     for (std::size_t i = 0; i < rows.size(); ++i)
-        runs.push_back({rows[i]->info.id, labels[static_cast<qsizetype>(i)].toStdString(), hasModel(*rows[i])});
+        runs.push_back(
+            {rows[i]->info.id, labels[static_cast<qsizetype>(i)].toStdString(), hasModel(*rows[i]), rows[i]->info.is_imported()});
     return runs;
 }
 

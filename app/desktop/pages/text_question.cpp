@@ -111,7 +111,7 @@ void TextQuestion::setModel(const QString& folder, const std::vector<std::string
     m_folder = folder;
     m_error->setMessage({});
     hideAnswer();
-    setStatus(folder.isEmpty() ? tr("The run has no model to ask: it is not done.") : m_hint);
+    setStatus(folder.isEmpty() ? tr("The run has no model to ask: it is not done, or was taken in as results alone.") : m_hint);
     askAgain();
 }
 

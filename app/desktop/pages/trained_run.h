@@ -13,8 +13,9 @@ class Workspace;
 
 /// A run that a page on one run at a time can show.
 struct TrainedRun {
-    std::string run, label;  ///< id; its group and seed
-    bool isDone = false;     ///< its model is here to be asked
+    std::string run, label;   ///< id; its group and seed
+    bool isDone = false;      ///< its model is here to be asked
+    bool isImported = false;  ///< results alone: it never has one here
 };
 /// The trained runs of the shown groups (start models are not trained) in their order, as many as a page reads at once. Of more, those of
 /// `methods` come first, then those with a model, then one of each group before a second one.

@@ -12,6 +12,7 @@
 
 #include "desktop/router/router_project.h"
 #include "desktop/support/sample_project.h"
+#include "desktop/support/save_dialog.h"
 #include "figure/figure_view.h"
 #include "pages/router/gates_view.h"
 #include "pages/router/router_page.h"
@@ -152,7 +153,6 @@ class TestRouterPage : public QObject {
         table->setFocus();
         QTest::keyClick(table, Qt::Key_Down);
         QTRY_VERIFY(on.find<QPushButton>("routerRemoveGate")->isEnabled());
-        auto* gates = on.page->findChild<GatesView*>();
         const QString chosen = on.cell("routerGateList", table->currentIndex().row(), 0);
         QTest::mouseClick(on.find<QPushButton>("routerRemoveGate"), Qt::LeftButton);
         auto* box = on.page->findChild<QMessageBox*>();
@@ -164,12 +164,18 @@ class TestRouterPage : public QObject {
         const QString done = on.find<QLabel>("routerGatesStatus")->text();
         const fs::path removed = done.mid(done.indexOf(QStringLiteral("lies in ")) + 8).toStdString();
         QVERIFY2(fs::is_directory(removed), qPrintable(done));
-        gates->change({{"action", "add"}, {"gate", removed.string()}, {"name", chosen.toStdString()}, {"domain", chosen.toStdString()}});
+        auto* add = on.find<QPushButton>("routerAddGate");
+        answer_save_dialog(QString::fromStdString(removed.string()));
+        QTest::mouseClick(add, Qt::LeftButton);
         QVERIFY(on.ready());
+        QVERIFY2(on.errors().isEmpty(), qPrintable(on.errors()));
         QTRY_COMPARE(table->model()->rowCount(), before);
-        gates->change({{"action", "remove"}, {"gate", "no such gate"}});
+        const fs::path empty = folder_.path() / "no-gate";
+        make_directories(empty);
+        answer_save_dialog(QString::fromStdString(empty.string()));
+        QTest::mouseClick(add, Qt::LeftButton);
         QVERIFY(on.ready());
-        QVERIFY(on.errors().contains(QStringLiteral("no such gate")));
+        QVERIFY2(on.errors().contains(QStringLiteral("no-gate")), qPrintable(on.errors()));
     }
 
     void a_gate_is_not_added_to_a_run_that_came_while_its_folder_was_chosen() {
@@ -194,6 +200,37 @@ class TestRouterPage : public QObject {
         gates.findChild<QPushButton*>("routerAddGate")->click();
         QVERIFY(!gates.isBusy());
         QVERIFY(gates.findChild<ErrorBar*>()->message().contains(QStringLiteral("another run")));
+    }
+
+    void what_a_study_lacks_is_said_by_view_and_by_whether_there_is_a_model() {
+        TemporaryDirectory folder;
+        make_directories(folder.path());
+        RunInfo info;
+        info.id = info.name = "elsewhere-RR-1";
+        info.experiment = "elsewhere", info.variant = "RR", info.method = "imported", info.created = "2026-11-21T07:00:00Z";
+        info.settings = {{"variant", {{"method", "router_retriever"}}}};
+        const RunDirectory run = RunDirectory::create_imported(folder.path(), info, "name: elsewhere\n");
+        Table table;
+        table.name = "router_agreement";
+        table.add_column("set", ColumnKind::text);
+        table.add_row({Cell::of("nature")});
+        run.write_table(table.name, table.to_json());
+        write_attempt(run, 1, 3, "finished");
+        Opened on(folder.path());
+        QVERIFY(on.opened);
+        const auto said = [&on] {
+            QStringList texts;
+            for (const QLabel* label : on.page->findChild<EmptyState*>()->findChildren<QLabel*>()) texts << label->text();
+            return texts.join(QLatin1Char(' '));
+        };
+        on.choose(RouterPage::View::scores);
+        QVERIFY(on.page->findChild<EmptyState*>()->isVisible());
+        QVERIFY2(said().contains(QStringLiteral("has nothing for this view")) && said().contains(QStringLiteral("number of gates")) &&
+                     said().contains(QStringLiteral("results alone")),
+                 qPrintable(said()));
+        on.choose(RouterPage::View::maps);
+        QVERIFY2(said().contains(QStringLiteral("none of the study's maps")), qPrintable(said()));
+        QVERIFY(on.find<QLabel>("routerGatesStatus")->text().contains(QStringLiteral("results alone")));
     }
 
     void runs_without_a_router_say_what_would_be_here() {

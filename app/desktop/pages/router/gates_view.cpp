@@ -109,7 +109,9 @@ void GatesView::setRun(const RouterRun* run) {
     m_isRead = false;
     m_error->setMessage({});
     m_model->setTable({});
-    m_status->setText(m_folder.isEmpty() ? tr("The run has no model: it is not done.") : QString());
+    m_status->setText(!m_folder.isEmpty()              ? QString()
+                      : run && run->request.isImported ? tr("The run has no model: it was taken in as results alone.")
+                                                       : tr("The run has no model: it is not done."));
     if (isVisible()) read();
     showButtons();
 }

@@ -20,8 +20,6 @@ class GatesView : public QWidget {
     explicit GatesView(QWidget* parent = nullptr);
     void setRun(const RouterRun* run);
     bool isBusy() const { return m_gates->isBusy() || m_change->isBusy(); }
-    /// As the buttons do after they have asked: {"action": "add" or "remove", "gate" ...}.
-    void change(const Json& change) { changeOf(m_folder, change); }
 
   Q_SIGNALS:
     /// The router is another one.

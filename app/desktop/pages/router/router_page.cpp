@@ -1,5 +1,8 @@
 #include "pages/router/router_page.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "pages/router/gates_view.h"
 #include "pages/router/route_view.h"
 #include "widgets/scroll.h"
@@ -61,9 +64,31 @@ RunPage::Nothing RouterPage::nothing() const {
         return {tr("No shown run has a router"),
                 tr("Best and routed gates, scores against the number of gates, and the way of a query would be here. Train a "
                    "variant with method router_retriever, and tick its runs in the navigator.")};
-    return {tr("This run has no study of its router"),
-            tr("It comes from the analysis router_study, on retrieval sets: add it to the experiment's analyses. The views A "
-               "query and Gates ask the model itself.")};
+    const RouterRun* run = chosenRun();
+    const bool studied = run && std::any_of(std::begin(m_cards), std::end(m_cards), [&](auto* one) { return one->hasAny(run->report); });
+    const QString text =
+        studied ? missingPart() : tr("It comes from the analysis router_study, on retrieval sets: add it to the experiment's analyses.");
+    return {studied ? tr("This run's study of its router has nothing for this view") : tr("This run has no study of its router"),
+            text + QLatin1Char(' ') + modelPart(run)};
+}
+
+QString RouterPage::missingPart() const {
+    switch (view()) {
+        case View::scores:
+            return tr(
+                "Scores through the router, and over the number of gates and pilots, would be here: the run has none of the "
+                "study's figures and tables of them.");
+        case View::maps:
+            return tr("Queries and documents in two dimensions would be here: the run has none of the study's maps.");
+        default:
+            return tr("Best and routed gates by data set would be here: the run has none of the study's figures and tables of them.");
+    }
+}
+
+QString RouterPage::modelPart(const RouterRun* run) {
+    if (run && run->request.isDone) return tr("The views A query and Gates ask the model itself.");
+    if (run && run->request.isImported) return tr("The run was taken in as results alone: there is no model to ask in A query and Gates.");
+    return tr("The views A query and Gates ask the model itself, once the run is done.");
 }
 
 void RouterPage::addExports(QMenu* menu) {

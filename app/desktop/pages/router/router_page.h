@@ -25,6 +25,8 @@ class RouterPage : public RunPageOf<RouterRun> {
     void fillViews() override;
     bool hasView(int view) const override;
     Nothing nothing() const override;
+    QString missingPart() const;
+    static QString modelPart(const RouterRun* run);
     void addExports(QMenu* menu) override;
     ReportCards* cards(int view) const;
 
