@@ -5,6 +5,7 @@
 #include <QMenu>
 #include <QPushButton>
 #include <QVBoxLayout>
+#include <utility>
 
 #include "pages/page.h"
 #include "widgets/flow_layout.h"
@@ -24,6 +25,15 @@ QWidget* pageHead(const QString& page, const QString& title, QWidget* actions, s
     row->addWidget(button);
     layout->addWidget(actions);
     return head;
+}
+
+void focusPart(QWidget& page, QWidget* part) {
+    QList<QWidget*> all = part->findChildren<QWidget*>();
+    all.prepend(part);
+    for (QWidget* widget : std::as_const(all))
+        if ((widget->focusPolicy() & Qt::TabFocus) && widget->isVisible() && widget->isEnabled())
+            return widget->setFocus(Qt::OtherFocusReason);
+    page.setFocus(Qt::OtherFocusReason);
 }
 
 void sayWhenLate(QWidget* loading, const QString& text, StoreQueryBase* query) {

@@ -306,6 +306,7 @@ void DataPage::showSource() {
 void DataPage::takeSettings(const Json& settings) {
     m_stack->setCurrentWidget(settings.is_null() ? static_cast<QWidget*>(m_empty) : m_body);
     m_actions->setVisible(!settings.is_null());
+    if (hasFocus()) shown();
     if (settings == m_settings) return;
     m_settings = settings;
     fillSets();
@@ -445,6 +446,17 @@ void DataPage::takeCard(const Json& card) {
     m_cardModel->setTable(cardTable(card));
     m_card->fitColumns(widest_column, true);
     m_card->show();
+    leaveRoomForValues();
+}
+
+/// Names of what is known beside it take two fifths at most.
+void DataPage::leaveRoomForValues() {
+    if (m_cardModel->columnCount() > 1) m_card->setColumnWidth(0, std::min(m_card->columnWidth(0), m_card->viewport()->width() * 2 / 5));
+}
+
+void DataPage::resizeEvent(QResizeEvent* event) {
+    Page::resizeEvent(event);
+    leaveRoomForValues();
 }
 
 void DataPage::takeExamples(const Json& answer) {
@@ -479,6 +491,8 @@ void DataPage::fillExports(QMenu* menu) {
     addTableExports(menu, this, qs(table.name),
                     [table](TableFormat format) { return QByteArray::fromStdString(export_table(table, format)); });
 }
+
+void DataPage::shown() { focusPart(*this, m_stack->currentWidget()); }
 
 QJsonObject DataPage::state() const {
     const QListWidgetItem* item = m_list->currentItem();

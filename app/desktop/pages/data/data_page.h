@@ -37,7 +37,11 @@ class DataPage : public Page {
     explicit DataPage(Workspace& workspace);
     QJsonObject state() const override;
     void restore(const QJsonObject& state) override;
+    void shown() override;
     bool isReady() const override;
+
+  protected:
+    void resizeEvent(QResizeEvent* event) override;
 
   private:
     /// A tab: who asks for it, and of what its content is.
@@ -68,6 +72,7 @@ class DataPage : public Page {
     void cancel();
     void showCancelled();
     void takeCard(const Json& card);
+    void leaveRoomForValues();
     void takeExamples(const Json& answer);
     void takeLengths(const Json& answer);
     void fillExports(QMenu* menu);

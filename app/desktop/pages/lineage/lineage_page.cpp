@@ -176,6 +176,7 @@ void LineagePage::take(const LineageDataPtr& data) {
     }
     m_view->setData(data, std::move(colours));
     m_stack->setCurrentWidget(data->lineage.nodes.empty() ? static_cast<QWidget*>(m_empty) : m_body);
+    if (hasFocus()) shown();
     if (m_view->chosen() < 0) followCurrent();
     m_chosen->setText(m_view->textOf(m_view->chosen()));
 }
@@ -234,6 +235,8 @@ void LineagePage::fillExportMenu(QMenu* menu) {
     m_cards->addExports(menu, this);
     if (menu->isEmpty()) menu->addAction(tr("Mark two runs to export their difference"))->setEnabled(false);
 }
+
+void LineagePage::shown() { focusPart(*this, m_stack->currentWidget()); }
 
 QJsonObject LineagePage::state() const { return {{QStringLiteral("which"), m_which->currentData().toString()}}; }
 

@@ -25,6 +25,7 @@ class LineagePage : public Page {
     explicit LineagePage(Workspace& workspace);
     QJsonObject state() const override;
     void restore(const QJsonObject& state) override;
+    void shown() override;
     bool isReady() const override { return !m_query->isBusy() && !m_differenceQuery->isBusy(); }
 
   private:
