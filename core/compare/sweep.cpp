@@ -1,5 +1,7 @@
 #include "compare/sweep.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -11,7 +13,7 @@ namespace faceter {
 namespace {
 
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
-constexpr std::size_t most_classes = 5;
+constexpr std::size_t most_classes = 5, most_bars = 12, least_points = 3;
 constexpr double log_span = 20;
 
 std::string value_of(const SweepConfiguration& point, const std::string& key) {
@@ -50,11 +52,11 @@ double omega_squared(const std::vector<SweepConfiguration>& points, const std::v
     std::map<std::size_t, std::vector<double>> by_class;
     std::vector<double> all;
     for (std::size_t i = 0; i < points.size(); ++i) {
-        by_class[classes[i]].push_back(points[i].score.mean);
-        all.push_back(points[i].score.mean);
+        by_class[classes[i]].insert(by_class[classes[i]].end(), points[i].scores.begin(), points[i].scores.end());
+        all.insert(all.end(), points[i].scores.begin(), points[i].scores.end());
     }
     const std::size_t count = by_class.size();
-    if (count < 2 || all.size() < count + 2) return none;
+    if (points.size() < least_points || count < 2 || all.size() < count + 2) return none;
     double within = 0, total = 0;
     for (const auto& [key, scores] : by_class) {
         const double centre = mean(scores);
@@ -86,12 +88,19 @@ std::vector<SweepConfiguration> points_of(const std::vector<SweepRun>& runs) {
         }
         if (std::isfinite(run.score)) scores[place->second].push_back(run.score);
     }
-    for (std::size_t i = 0; i < points.size(); ++i)
+    for (std::size_t i = 0; i < points.size(); ++i) {
         if (!scores[i].empty()) points[i].score = summarise(scores[i]);
+        points[i].scores = std::move(scores[i]);
+    }
     std::erase_if(points, [](const SweepConfiguration& point) { return point.score.n == 0; });
     std::stable_sort(points.begin(), points.end(),
                      [](const SweepConfiguration& a, const SweepConfiguration& b) { return a.score.mean > b.score.mean; });
     return points;
+}
+
+bool have_all(const std::vector<SweepConfiguration>& points, const SweepSetting& setting) {
+    return std::all_of(points.begin(), points.end(),
+                       [&](const SweepConfiguration& point) { return value_of(point, setting.key) != unset_value; });
 }
 
 std::vector<SweepSetting> settings_of(const std::vector<SweepConfiguration>& points) {
@@ -109,6 +118,7 @@ std::vector<SweepSetting> settings_of(const std::vector<SweepConfiguration>& poi
         settings.push_back(std::move(setting));
     }
     const auto weight = [](const SweepSetting& setting) { return std::isnan(setting.importance) ? -1.0 : setting.importance; };
+    std::stable_partition(settings.begin(), settings.end(), [&](const SweepSetting& setting) { return have_all(points, setting); });
     std::stable_sort(settings.begin(), settings.end(), [&](const auto& a, const auto& b) { return weight(a) > weight(b); });
     return settings;
 }
@@ -130,6 +140,17 @@ void set_x_axis(Figure& figure, Series& series, const std::vector<SweepConfigura
         series.x.push_back(static_cast<double>(std::distance(values.begin(), values.find(value_of(point, key)))));
 }
 
+/// Intervals reach half of the means' range beyond them. Whether one is cut.
+bool scale_by_means(Axis& axis, const Series& series) {
+    const auto [least, most] = std::minmax_element(series.y.begin(), series.y.end());
+    const double room = (*most - *least) / 2, lowest = *std::min_element(series.low.begin(), series.low.end()),
+                 highest = *std::max_element(series.high.begin(), series.high.end());
+    if (room <= 0 || (lowest >= *least - room && highest <= *most + room)) return false;
+    axis.min = std::max(lowest, *least - room);
+    axis.max = std::min(highest, *most + room);
+    return true;
+}
+
 bool has_intervals(const Sweep& sweep) {
     return std::any_of(sweep.points.begin(), sweep.points.end(), [](const SweepConfiguration& point) { return point.score.n > 1; });
 }
@@ -141,6 +162,8 @@ Sweep make_sweep(const std::vector<SweepRun>& runs) {
     sweep.settings = settings_of(sweep.points);
     return sweep;
 }
+
+bool is_shared(const Sweep& sweep, const SweepSetting& setting) { return have_all(sweep.points, setting); }
 
 Figure sweep_setting_figure(const Sweep& sweep, const std::string& key, const std::string& score_name) {
     Figure figure;
@@ -161,9 +184,10 @@ Figure sweep_setting_figure(const Sweep& sweep, const std::string& key, const st
         series.low.push_back(several ? point.score.interval.low : point.score.mean);
         series.high.push_back(several ? point.score.interval.high : point.score.mean);
     }
-    figure.series = {std::move(series)};
     if (intervals)
         figure.notes = {"A point a configuration: the mean over its seeds, with a 95 % Student t interval where there are several."};
+    if (intervals && scale_by_means(figure.y, series)) figure.notes.emplace_back("Intervals with an arrow reach beyond the axis.");
+    figure.series = {std::move(series)};
     return figure;
 }
 
@@ -177,12 +201,17 @@ Figure sweep_importance_figure(const Sweep& sweep, const std::string& score_name
     Series series;
     series.name = "omega squared";
     for (const SweepSetting& setting : sweep.settings) {
-        if (std::isnan(setting.importance)) continue;
+        if (std::isnan(setting.importance) || series.y.size() == most_bars) continue;
         figure.x.categories.push_back(setting.key);
         series.y.push_back(setting.importance);
     }
+    const auto known =
+        std::count_if(sweep.settings.begin(), sweep.settings.end(), [](const SweepSetting& one) { return !std::isnan(one.importance); });
+    const auto left = static_cast<std::size_t>(known) - series.y.size();
     figure.series = {std::move(series)};
-    figure.notes = {"Omega squared of each setting by itself over the configurations' means; interactions belong to none of them."};
+    figure.notes = {
+        "Omega squared of each setting by itself over the runs: what seeds differ by is unexplained, interactions belong to no setting."};
+    if (left > 0) figure.notes.push_back(fmt::format("{} more settings explain less.", left));
     return figure;
 }
 

@@ -48,6 +48,18 @@ class TestSweep : public QObject {
         QVERIFY(!setting(sweep, "placement").is_number);
     }
 
+    /// The same means: two seeds a configuration that differ much leave less explained than two that agree.
+    void noise_between_seeds_lowers_importance() {
+        const auto of = [](double noise) {
+            std::vector<SweepRun> runs;
+            for (const SweepRun& one : six_points())
+                for (const double by : {-noise, noise}) runs.push_back(run(one.point, one.settings, one.score + by));
+            return setting(make_sweep(runs), "rate").importance;
+        };
+        QVERIFY(of(0) > 0.95);
+        QVERIFY(of(8) < 0.4);
+    }
+
     void numbers_of_many_values_are_put_into_five_classes() {
         std::vector<SweepRun> runs;
         for (int i = 0; i < 50; ++i) runs.push_back(run(fmt::format("p{}", i), {{"rate", fmt::format("{}", i)}}, i));
@@ -59,6 +71,39 @@ class TestSweep : public QObject {
         const Sweep sweep = make_sweep({run("a", {{"rate", "1"}}, 1), run("b", {{"rate", "2"}}, 2), run("c", {{"rate", "2"}}, 2)});
         QVERIFY(std::isnan(sweep.settings.front().importance));
         QVERIFY(sweep_importance_figure(sweep, "score").series.front().y.empty());
+    }
+
+    void two_configurations_explain_nothing_however_many_seeds_they_have() {
+        std::vector<SweepRun> runs;
+        for (int seed = 0; seed < 4; ++seed)
+            for (const char* rate : {"1", "2"}) runs.push_back(run(rate, {{"rate", rate}, {"other", rate}}, seed));
+        QVERIFY(std::isnan(make_sweep(runs).settings.front().importance));
+    }
+
+    void the_axis_goes_by_the_means_where_intervals_of_two_seeds_are_wide() {
+        const Sweep sweep = make_sweep(
+            {run("a", {{"rate", "1"}}, 50), run("a", {{"rate", "1"}}, 54), run("b", {{"rate", "2"}}, 60), run("b", {{"rate", "2"}}, 60.2)});
+        const Figure figure = sweep_setting_figure(sweep, "rate", "score");
+        figure.validate();
+        const double means = sweep.points[0].score.mean - sweep.points[1].score.mean;
+        QVERIFY(figure.y.min && figure.y.max && *figure.y.max - *figure.y.min <= 2 * means + 1e-9);
+        QVERIFY(figure.series.front().low[1] < *figure.y.min);  // the interval itself stays whole, for exports
+        QVERIFY(figure.notes.back().find("beyond the axis") != std::string::npos);
+        const Sweep narrow = make_sweep({run("a", {{"rate", "1"}}, 50), run("a", {{"rate", "1"}}, 50.1), run("b", {{"rate", "2"}}, 60)});
+        QVERIFY(!sweep_setting_figure(narrow, "rate", "score").y.min);
+    }
+
+    void every_bar_has_room_for_its_name_and_the_rest_is_counted() {
+        std::vector<SweepRun> runs;
+        for (int i = 0; i < 40; ++i) {
+            std::map<std::string, std::string> settings;
+            for (int key = 0; key < 15; ++key) settings[fmt::format("key{}", key)] = fmt::format("{}", i % (2 + key % 3));
+            runs.push_back(run(fmt::format("p{}", i), settings, i));
+        }
+        const Figure figure = sweep_importance_figure(make_sweep(runs), "score");
+        figure.validate();
+        QCOMPARE(figure.x.categories.size(), std::size_t{12});
+        QCOMPARE(figure.notes.back(), std::string("3 more settings explain less."));
     }
 
     void seeds_make_one_point_with_an_interval_and_the_best_stands_first() {

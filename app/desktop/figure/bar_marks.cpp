@@ -9,10 +9,15 @@ namespace {
 
 constexpr double widestBar = 48, shareOfSlot = 0.8, cap = 3;
 
-/// A vertical interval with caps.
-void drawErrorBar(QCPPainter* painter, double x, double low, double high) {
-    painter->drawLine(QLineF(x, low, x, high));
-    for (const double end : {low, high}) painter->drawLine(QLineF(x - cap, end, x + cap, end));
+/// A vertical interval with caps; an end beyond the axis is an arrow at the axis' own.
+void drawErrorBar(QCPPainter* painter, double x, double low, double high, const QRectF& area) {
+    const auto within = [&area](double y) { return std::clamp(y, area.top(), area.bottom()); };
+    if (std::max(low, high) < area.top() || std::min(low, high) > area.bottom()) return;
+    painter->drawLine(QLineF(x, within(low), x, within(high)));
+    for (const double end : {low, high}) {
+        const double y = within(end), back = end == y ? 0 : end > y ? -2 * cap : 2 * cap;
+        for (const double side : {-cap, cap}) painter->drawLine(QLineF(x, y, x + side, y + back));
+    }
 }
 
 }  // namespace
@@ -87,7 +92,7 @@ void BarMarks::drawInterval(QCPPainter* painter, std::size_t i) const {
     if (m_values.low.empty() || !fits(mValueAxis, m_values.low[i]) || !fits(mValueAxis, m_values.high[i])) return;
     const double x = bar(i).center().x();
     painter->setPen(QPen(m_style.colours.text, 1));
-    drawErrorBar(painter, x, mValueAxis->coordToPixel(m_values.low[i]), mValueAxis->coordToPixel(m_values.high[i]));
+    drawErrorBar(painter, x, mValueAxis->coordToPixel(m_values.low[i]), mValueAxis->coordToPixel(m_values.high[i]), area());
 }
 
 /// Over the bar or its interval; under them where the bar hangs.
@@ -146,7 +151,7 @@ void ScatterMarks::draw(QCPPainter* painter) {
         if (!near.contains(at)) continue;
         if (!m_values.low.empty() && fits(mValueAxis, m_values.low[i]) && fits(mValueAxis, m_values.high[i])) {
             painter->setPen(mPen);
-            drawErrorBar(painter, at.x(), mValueAxis->coordToPixel(m_values.low[i]), mValueAxis->coordToPixel(m_values.high[i]));
+            drawErrorBar(painter, at.x(), mValueAxis->coordToPixel(m_values.low[i]), mValueAxis->coordToPixel(m_values.high[i]), area());
         }
         painter->setPen(Qt::NoPen);
         painter->setBrush(mBrush);

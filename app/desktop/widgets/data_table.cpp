@@ -53,6 +53,7 @@ DataTable::DataTable(QWidget* parent) : QTableView(parent) {
     horizontalHeader()->setHighlightSections(false);
     horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     horizontalHeader()->setMinimumSectionSize(32);
+    connect(horizontalHeader(), &QHeaderView::sectionResized, this, &DataTable::takeHeightOfRows);
 }
 
 void DataTable::shortenNames() { setItemDelegate(new NameDelegate(this)); }
@@ -94,8 +95,20 @@ void DataTable::widenColumns(int most) {
 }
 
 void DataTable::setHeightToRows(int mostRows) {
-    const int rows = model() ? std::min(model()->rowCount(), mostRows) : 0;
-    setFixedHeight(rows * lineHeight() + horizontalHeader()->sizeHint().height() + horizontalScrollBar()->sizeHint().height() / 2 + 4);
+    m_mostRows = mostRows;
+    takeHeightOfRows();
+}
+
+void DataTable::takeHeightOfRows() {
+    if (m_mostRows <= 0) return;
+    const int rows = model() ? std::min(model()->rowCount(), m_mostRows) : 0;
+    const int bar = horizontalHeader()->length() > viewport()->width() ? horizontalScrollBar()->sizeHint().height() : 0;
+    setFixedHeight(rows * lineHeight() + horizontalHeader()->sizeHint().height() + bar + 4);
+}
+
+void DataTable::resizeEvent(QResizeEvent* event) {
+    QTableView::resizeEvent(event);
+    takeHeightOfRows();
 }
 
 QList<QStringList> DataTable::selectedTexts() const {

@@ -19,7 +19,7 @@ class DataTable : public QTableView {
     /// For rows that change while one looks: columns as fitColumns() left them get wider where there is more to show now, none gets
     /// narrower, and one that a person has dragged stays as it is.
     void widenColumns(int most = 320);
-    /// As high as its rows, for tables within a scrolling page.
+    /// As high as its rows, for tables within a scrolling page; where columns are wider than there is room, with the bar that scrolls them.
     void setHeightToRows(int mostRows = 1000);
     QString selectionAsTsv() const;
     QString selectionAsMarkdown() const;
@@ -27,12 +27,15 @@ class DataTable : public QTableView {
   protected:
     void keyPressEvent(QKeyEvent* event) override;
     void contextMenuEvent(QContextMenuEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
   private:
+    void takeHeightOfRows();
     QList<QStringList> selectedTexts() const;  // the header first
     int wantedWidth(int column) const;
     void setFitted(int column, int width);
     QList<int> m_fitted;  // what fitColumns() gave
+    int m_mostRows = 0;   // of setHeightToRows()
 };
 
 }  // namespace faceter::desktop

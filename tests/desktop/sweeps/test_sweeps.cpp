@@ -2,6 +2,7 @@
 #include <QLabel>
 #include <QMenu>
 #include <QPushButton>
+#include <QScrollBar>
 #include <QSettings>
 #include <QTableView>
 #include <QTest>
@@ -168,6 +169,47 @@ class TestSweeps : public QObject {
         QVERIFY(on.find<QLabel>("sweepsKept")->text().contains(qs(on.page->sweep().points[3].name)));
     }
 
+    void settings_of_one_method_leave_the_axes_to_those_that_all_have() {
+        Sweep sweep;
+        for (int i = 0; i < 3; ++i) {
+            std::map<std::string, std::string> settings{{"shared", std::to_string(i)}};
+            for (int key = 0; i == 0 && key < 9; ++key) settings["own" + std::to_string(key)] = "1";
+            sweep.points.push_back({"point", settings, {}, 0});
+        }
+        for (int key = 0; key < 9; ++key) sweep.settings.push_back({"own" + std::to_string(key), false, 0.9});
+        sweep.settings.push_back({"shared", true, 0.1});
+        ParallelView view;
+        view.setSweep(sweep, "mean score");
+        QCOMPARE(view.numAxes(), 9);
+        view.setRange(0, std::pair(0.4, 0.6));
+        QCOMPARE(view.kept(), std::vector<int>{1});
+    }
+
+    void the_method_is_a_setting_where_it_differs_and_two_configurations_say_why_none_explains() {
+        TemporaryDirectory folder;
+        const Experiment experiment = swept();
+        for (const ResolvedRun& one : experiment.runs()) {
+            const RunDirectory run = RunDirectory::create(folder.path(), experiment, one, false);
+            write_attempt(run, 1, 10, "finished");
+            write_results(run, run.info().method == "mixture" ? 70 : 50);
+        }
+        Workspace workspace;
+        QVERIFY(open_and_wait(workspace, folder.path()));
+        SweepsPage page(workspace);
+        page.resize(1000, 800);
+        page.show();
+        QTRY_VERIFY_WITH_TIMEOUT(page.isReady() && !page.sweep().points.empty(), patience_ms);
+        QCOMPARE(page.sweep().settings.front().key, std::string("method"));
+        const auto* why = page.findChild<QLabel*>(QStringLiteral("sweepsWhy"));
+        QVERIFY(why->isHidden());
+        QStringList two;
+        for (const RunGroupRef& group : workspace.groups())
+            if (!group.runs.front()->info.is_baseline() && two.size() < 2) two << group.key;
+        workspace.showOnly(two);
+        QTRY_VERIFY_WITH_TIMEOUT(page.isReady() && page.sweep().points.size() == 2, patience_ms);
+        QVERIFY2(!why->isHidden() && why->text().contains(QStringLiteral("together")), qPrintable(why->text()));
+    }
+
     void a_range_stays_on_its_own_axis_where_another_setting_ends_like_it() {
         Sweep sweep;
         for (const auto& [a, b] : {std::pair("1", "1"), std::pair("1", "2"), std::pair("2", "1"), std::pair("2", "2")})
@@ -246,6 +288,29 @@ class TestSweeps : public QObject {
         QVERIFY(picture(0) != picture(1));
         table.selectAll();
         QVERIFY(table.selectionAsTsv().contains(QStringLiteral("training.learning_rate=1e-05,training.batch_size=16")));
+    }
+
+    void a_table_as_high_as_its_rows_scrolls_sideways_only() {
+        Table made;
+        for (const char* name : {"one", "two", "three"}) made.add_column(name, ColumnKind::text);
+        for (int row = 0; row < 3; ++row) made.add_row({Cell::of("a"), Cell::of("b"), Cell::of("c")});
+        TableModel model;
+        model.setTable(made);
+        DataTable table;
+        table.setModel(&model);
+        for (int column = 0; column < 3; ++column) table.setColumnWidth(column, 100);
+        table.setHeightToRows();
+        table.resize(200, table.height());
+        table.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&table));
+        QCOMPARE(table.verticalScrollBar()->maximum(), 0);
+        QVERIFY(table.horizontalScrollBar()->maximum() > 0);
+        const int wide = table.height();
+        table.resize(400, table.height());
+        QCOMPARE(table.verticalScrollBar()->maximum(), 0);
+        QCOMPARE(wide - table.height(), table.horizontalScrollBar()->sizeHint().height());  // no room where there is no bar
+        table.setColumnWidth(0, 300);
+        QCOMPARE(table.verticalScrollBar()->maximum(), 0);
     }
 
     void figures_and_table_are_exported() {

@@ -52,6 +52,14 @@ std::vector<double> scaled(std::vector<double> values, double low, double high) 
     return values;
 }
 
+/// Those of one method alone leave no room of others: they come behind those that all configurations have.
+std::vector<SweepSetting> axisSettings(const Sweep& sweep) {
+    std::vector<SweepSetting> settings = sweep.settings;
+    std::stable_partition(settings.begin(), settings.end(), [&](const SweepSetting& setting) { return is_shared(sweep, setting); });
+    settings.resize(std::min<std::size_t>(most_axes, settings.size()));
+    return settings;
+}
+
 }  // namespace
 
 ParallelView::ParallelView(QWidget* parent) : QWidget(parent) {
@@ -122,8 +130,7 @@ void ParallelView::setSweep(const Sweep& sweep, const std::string& scoreName) {
     m_chosen = m_dragged = -1;
     m_axis = 0;
     if (!sweep.points.empty()) {
-        for (std::size_t i = 0; i < std::min<std::size_t>(most_axes, sweep.settings.size()); ++i)
-            m_axes.push_back(axisOf(sweep, sweep.settings[i]));
+        for (const SweepSetting& setting : axisSettings(sweep)) m_axes.push_back(axisOf(sweep, setting));
         m_axes.push_back(scoreAxis(sweep, qs(scoreName)));
     }
     for (Axis& axis : m_axes)

@@ -42,6 +42,15 @@ void dropUnknown(SweepsData& data) {
     }
 }
 
+/// With the method, which is a column of runs and no setting of theirs, and without what changes no run.
+SweepSettings settingsOf(const KeySettings& all, const SweepRequest& request) {
+    const auto found = all.values.find(request.run);
+    SweepSettings own = found == all.values.end() ? SweepSettings() : found->second;
+    own.erase("evaluation.baseline");
+    if (!request.method.empty()) own["method"] = request.method;
+    return own;
+}
+
 }  // namespace
 
 SweepsDataPtr loadSweeps(Store& store, const std::vector<SweepRequest>& requests) {
@@ -53,9 +62,9 @@ SweepsDataPtr loadSweeps(Store& store, const std::vector<SweepRequest>& requests
     data->scores = allScores(scores);
     std::map<SweepSettings, std::shared_ptr<const SweepSettings>> shared;
     for (const SweepRequest& request : requests) {
-        const auto own = settings.values.find(request.run);
-        auto& held = shared[own == settings.values.end() ? SweepSettings() : own->second];
-        if (!held) held = std::make_shared<const SweepSettings>(own == settings.values.end() ? SweepSettings() : own->second);
+        const SweepSettings own = settingsOf(settings, request);
+        auto& held = shared[own];
+        if (!held) held = std::make_shared<const SweepSettings>(own);
         const auto place = places.find(request.run);
         data->runs.push_back(
             {request, held, place == places.end() ? std::vector<double>(data->scores.size(), none) : valuesOf(scores, place->second)});

@@ -12,6 +12,7 @@ using SweepSettings = std::map<std::string, std::string>;
 
 struct SweepRequest {
     std::string run, point;  ///< id, and the configuration's name
+    std::string method{};    ///< of its variant
 };
 
 /// What the page knows of the runs that are shown.

@@ -28,7 +28,8 @@ std::vector<SweepRequest> requestsOf(const Workspace& workspace) {
     const RunsSnapshotPtr hold = workspace.runs();
     for (const RunGroupRef& group : workspace.shownGroups())
         for (const RunRow* run : one_of_each_seed(group.runs, [](const RunRow* one) -> const RunRow& { return *one; }))
-            if (!run->info.is_baseline()) requests.push_back({run->info.id, group.label.toStdString()});  // a start model has no settings
+            if (!run->info.is_baseline())
+                requests.push_back({run->info.id, group.label.toStdString(), run->info.method});  // a start model has no settings
     return requests;
 }
 
@@ -56,6 +57,7 @@ SweepsPage::SweepsPage(Workspace& workspace)
       m_actions(new QWidget),
       m_subtitle(secondaryLabel(tr("What settings do to a score, over the runs that are ticked."))),
       m_kept(secondaryLabel()),
+      m_why(secondaryLabel()),
       m_error(new ErrorBar),
       m_stack(new QStackedWidget),
       m_body(makeBody()),
@@ -112,7 +114,10 @@ QWidget* SweepsPage::makeBody() {
     card->addWidget(m_parallel, 1);
     card->addWidget(m_kept);
     m_cards = new ReportCards(QStringLiteral("sweeps"), {"sweep_setting", "sweep_importance"}, {"sweep_points"});
+    m_why->setObjectName(QStringLiteral("sweepsWhy"));
+    m_why->setWordWrap(true);
     layout->addWidget(frame);
+    layout->addWidget(m_why);
     layout->addWidget(m_cards, 1);
     connect(m_parallel, &ParallelView::keptChanged, this, &SweepsPage::showCards);
     connect(m_parallel, &ParallelView::pointChosen, this, &SweepsPage::showCards);
@@ -175,12 +180,13 @@ void SweepsPage::showSweep() {
     m_parallel->setSweep(m_sweep, scoreName());
     const bool differs = m_sweep.points.size() > 1 && !m_sweep.settings.empty();
     m_actions->setVisible(differs);
-    if (differs) return m_stack->setCurrentWidget(m_body);
+    m_stack->setCurrentWidget(differs ? m_body : static_cast<QWidget*>(m_empty));
+    if (hasFocus()) shown();
+    if (differs) return;
     m_empty->setText(
         tr("No shown runs differ in a setting"),
         tr("What each setting does to a score would be here. Give an experiment a sweep or several variants, and tick runs that "
            "are evaluated in the navigator."));
-    m_stack->setCurrentWidget(m_empty);
 }
 
 /// The cards are of the configurations that the ranges on the axes let through; what explains the score is of all.
@@ -192,8 +198,10 @@ void SweepsPage::showCards() {
     Report report;
     if (!m_setting->currentData().toString().isEmpty() && !kept.points.empty())
         report.figures["sweep_setting"] = sweep_setting_figure(kept, m_setting->currentData().toString().toStdString(), scoreName());
-    if (const Figure figure = sweep_importance_figure(m_sweep, scoreName()); !figure.series.front().y.empty())
-        report.figures["sweep_importance"] = figure;
+    const Figure importance = sweep_importance_figure(m_sweep, scoreName());
+    if (!importance.series.front().y.empty()) report.figures["sweep_importance"] = importance;
+    m_why->setText(whyNothingExplains());
+    m_why->setVisible(importance.series.front().y.empty());
     report.tables["sweep_points"] = sweep_table(kept, scoreName());
     m_cards->setReport(report);
     QStringList parts{tr("%1 of %2 configurations").arg(places.size()).arg(m_sweep.points.size())};
@@ -206,11 +214,23 @@ void SweepsPage::showCards() {
     m_kept->setText(parts.join(QStringLiteral(" · ")));
 }
 
+QString SweepsPage::whyNothingExplains() const {
+    if (m_sweep.points.size() < 3)
+        return tr(
+            "What explains the score is not told: the two configurations differ in all these settings together. A third one tells "
+            "them apart.");
+    return tr(
+        "What explains the score is not told: each setting has too many values for so few runs. More seeds or configurations would "
+        "tell.");
+}
+
 void SweepsPage::fillExportMenu(QMenu* menu) {
     menu->clear();
     m_cards->addExports(menu, this);
     if (menu->isEmpty()) menu->addAction(tr("Nothing to export"))->setEnabled(false);
 }
+
+void SweepsPage::shown() { focusPart(*this, m_stack->currentWidget()); }
 
 QJsonObject SweepsPage::state() const { return {{QStringLiteral("score"), m_wantedScore}, {QStringLiteral("setting"), m_wantedSetting}}; }
 

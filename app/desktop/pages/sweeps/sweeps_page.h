@@ -24,6 +24,7 @@ class SweepsPage : public Page {
     explicit SweepsPage(Workspace& workspace);
     QJsonObject state() const override;
     void restore(const QJsonObject& state) override;
+    void shown() override;
     bool isReady() const override { return !m_query->isBusy(); }
     const Sweep& sweep() const { return m_sweep; }
 
@@ -40,6 +41,7 @@ class SweepsPage : public Page {
     void showCards();
     void fillExportMenu(QMenu* menu);
     std::string scoreName() const;
+    QString whyNothingExplains() const;
 
     StoreQuery<SweepsDataPtr>* m_query;
     QComboBox* m_score;
@@ -47,6 +49,7 @@ class SweepsPage : public Page {
     QWidget* m_actions;
     QLabel* m_subtitle;
     QLabel* m_kept;
+    QLabel* m_why;
     ErrorBar* m_error;
     QStackedWidget* m_stack;
     QWidget* m_body;
