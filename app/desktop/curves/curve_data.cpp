@@ -1,5 +1,6 @@
 #include "curves/curve_data.h"
 
+#include <QCoreApplication>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -214,20 +215,22 @@ void clipOutliers(Figure& figure) {
     if (!figure.y.max) figure.y.max = shown(high + margin);
 }
 
+std::string axisName(const char* source) { return QCoreApplication::translate("CurveData", source).toStdString(); }
+
 Axis axisOf(const CurveRequest& request) {
     Axis axis;
     switch (request.x) {
         case SeriesX::step:
-            axis.label = "step";
+            axis.label = axisName("step");
             break;
         case SeriesX::examples:
-            axis.label = "examples seen";
+            axis.label = axisName("examples seen");
             break;
         case SeriesX::tokens:
-            axis.label = "tokens seen";
+            axis.label = axisName("tokens seen");
             break;
         case SeriesX::time:
-            axis.label = "time", axis.unit = "s";
+            axis.label = axisName("time"), axis.unit = "s";
             break;
     }
     axis.log = request.logX;

@@ -56,6 +56,14 @@ std::vector<double> smoothed(const std::vector<double>& values, const std::vecto
 /// 1970, value; of several series, long: a column more names the series. Neither smoothed nor averaged.
 std::string curvePointsCsv(Store& store, const CurveRequest& request);
 
+/// A task's loss and the series of it: its own and those of later stages ("loss/sts", "loss/sts@1").
+struct TaskLoss {
+    std::string name;
+    std::vector<std::string> series;
+};
+/// Of the tasks whose losses are among `names`, by name.
+std::vector<TaskLoss> lossByTask(const std::vector<std::string>& names);
+
 /// "loss" -> the axis's label and unit: ("loss", ""), ("tokens_per_s" -> "throughput", "tokens/s") ...
 std::pair<std::string, std::string> seriesLabel(const std::string& name);
 /// What several have in common ("loss, sts" and "loss, retrieval": "loss"), else all, and their unit where it is one.

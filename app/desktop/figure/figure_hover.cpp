@@ -1,5 +1,6 @@
 #include "figure/figure_hover.h"
 
+#include <QCoreApplication>
 #include <algorithm>
 #include <cmath>
 
@@ -13,6 +14,8 @@ namespace {
 
 constexpr double reach = 24;  // pixels to the nearest point of a scatter plot
 const QChar thinSpace(0x2009);
+
+QString text(const char* source) { return QCoreApplication::translate("FigureHover", source); }
 
 QString interval(double low, double high) { return QStringLiteral(" [%1, %2]").arg(exactNumber(low), exactNumber(high)); }
 
@@ -53,7 +56,7 @@ std::optional<HoverPoint> pointOfSample(const FigurePlot& plot, const SampledMar
     auto best = after == columns.end() ? std::prev(after) : after;
     if (best != columns.begin() && std::abs(std::prev(best)->xLast - x) < std::abs(best->xFirst - x) && x < best->xFirst) --best;
     HoverPoint point = pointOf(plot, marks.series(), best->xFirst, best->first);
-    if (best->min < best->max) point.value = exactNumber(best->min) + QStringLiteral(" to ") + exactNumber(best->max);
+    if (best->min < best->max) point.value = text("%1 to %2").arg(exactNumber(best->min), exactNumber(best->max));
     return point;
 }
 
@@ -107,17 +110,16 @@ Hover box(const FigurePlot& plot, const QPointF& position) {
         if (std::abs(plot.xAxis->pixelToCoord(position.x()) - one->series()) > 0.5) continue;
         const BoxShape& shape = one->shape();
         hover.heading = plot.seriesName(one->series());
-        for (const auto& [name, value] :
-             {std::pair{QStringLiteral("upper whisker"), shape.high}, std::pair{QStringLiteral("third quartile"), shape.q3},
-              std::pair{QStringLiteral("median"), shape.median}, std::pair{QStringLiteral("first quartile"), shape.q1},
-              std::pair{QStringLiteral("lower whisker"), shape.low}}) {
+        for (const auto& [name, value] : {std::pair{text("upper whisker"), shape.high}, std::pair{text("third quartile"), shape.q3},
+                                          std::pair{text("median"), shape.median}, std::pair{text("first quartile"), shape.q1},
+                                          std::pair{text("lower whisker"), shape.low}}) {
             HoverPoint point = pointOf(plot, one->series(), one->series(), value);
             point.name = name;
             hover.points.append(point);
         }
         if (!shape.outliers.empty()) {
             HoverPoint point = pointOf(plot, one->series(), one->series(), static_cast<double>(shape.outliers.size()));
-            point.name = QStringLiteral("outliers");
+            point.name = text("outliers");
             hover.points.append(point);
         }
     }

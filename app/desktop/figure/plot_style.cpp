@@ -1,5 +1,6 @@
 #include "figure/plot_style.h"
 
+#include <QCoreApplication>
 #include <algorithm>
 #include <cmath>
 
@@ -22,7 +23,7 @@ static QString withThinSpaces(QString digits) {
 }
 
 QString exactNumber(double value) {
-    if (std::isnan(value)) return QStringLiteral("no value");
+    if (std::isnan(value)) return QCoreApplication::translate("PlotStyle", "no value");
     if (std::isinf(value)) return value > 0 ? QStringLiteral("inf") : QStringLiteral("-inf");
     if (value == std::floor(value) && std::abs(value) < 1e15) return withThinSpaces(QString::number(value, 'f', 0));
     const std::string shortest = format_double(value);

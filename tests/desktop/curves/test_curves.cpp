@@ -3,6 +3,7 @@
 #include <QMenu>
 #include <QSlider>
 #include <QToolButton>
+#include <QTranslator>
 #include <cmath>
 
 #include "common/hash.h"
@@ -11,6 +12,7 @@
 #include "desktop/support/sample_project.h"
 #include "desktop/support/save_dialog.h"
 #include "figure/figure_view.h"
+#include "figure/plot_style.h"
 #include "pages/curves/curve_panel.h"
 #include "pages/curves/curves_page.h"
 #include "support/test.h"
@@ -18,6 +20,17 @@
 using namespace faceter;
 using namespace faceter::desktop;
 using namespace faceter::testing;
+
+namespace {
+
+/// A language whose every text is the source's in capitals.
+class Loud : public QTranslator {
+  public:
+    QString translate(const char*, const char* source, const char*, int) const override { return QString::fromUtf8(source).toUpper(); }
+    bool isEmpty() const override { return false; }
+};
+
+}  // namespace
 
 class TestCurves : public QObject {
     Q_OBJECT
@@ -64,6 +77,21 @@ class TestCurves : public QObject {
     }
 
   private Q_SLOTS:
+    void what_a_person_reads_is_translated() {
+        Loud loud;
+        QVERIFY(QCoreApplication::installTranslator(&loud));
+        const auto [label, unit] = seriesLabel("tokens_per_s");
+        const std::string task = seriesLabel("loss/sts").first;
+        Store store(folder_.path());
+        CurveRequest asked = request("loss");
+        asked.x = SeriesX::examples;
+        const std::string x = readCurve(store, asked).figure.x.label;
+        const QString none = exactNumber(NAN);
+        QCoreApplication::removeTranslator(&loud);
+        QCOMPARE(label + "|" + unit + "|" + task + "|" + x, std::string("THROUGHPUT|TOKENS/S|LOSS, sts|EXAMPLES SEEN"));
+        QCOMPARE(none, QStringLiteral("NO VALUE"));
+        QCOMPARE(seriesLabel("lr").first, std::string("learning rate"));
+    }
     void what_adds_up_over_the_batches_of_a_step_is_labelled_so() {
         for (const char* name : {"masked_negatives", "dropped_assignments", "tokens", "pairs"})
             QCOMPARE(seriesLabel(name).second, std::string("a step"));
@@ -382,6 +410,30 @@ class TestCurves : public QObject {
         const QVector<QPointF> points = panel(page, "loss/clustering")->grabData().first().points;
         QCOMPARE(points.size(), 10);
         for (const QPointF& point : points) QCOMPARE(point.y(), 5.0);
+    }
+
+    void a_task_of_several_stages_has_one_panel() {
+        const std::vector<std::string> names{"loss", "loss/b", "loss/b@1", "loss/c", "loss/c@1", "loss/a@home", "loss/d@1", "loss@1"};
+        QStringList tasks;
+        for (const TaskLoss& task : lossByTask(names)) tasks << qs(task.name) + QLatin1Char(':') + qs(join(task.series, ","));
+        QCOMPARE(tasks.join(QLatin1Char(' ')),
+                 QStringLiteral("loss/a@home:loss/a@home loss/b:loss/b,loss/b@1 loss/c:loss/c,loss/c@1 loss/d:loss/d@1"));
+        const TemporaryDirectory project;
+        const RunDirectory run = sample_run(project.path(), 1);
+        JournalWriter journal(run, run.begin_attempt(), {"", 0, Json::object(), 0});
+        for (int stage = 0; stage < 2; ++stage)
+            for (int step = 1; step <= 6; ++step) {
+                const char* const task[] = {"loss/classification", "loss/clustering", "loss/retrieval"};
+                journal.step({{"step", step}, {"stage", stage}, {"total_steps", 6}, {"loss", 1.0}, {task[step % 3], 1.0}});
+            }
+        journal.event("finished", {{"step", 6}});
+        Workspace workspace;
+        QVERIFY(open_and_wait(workspace, project.path()));
+        CurvesPage page(workspace);
+        page.show();
+        QTRY_VERIFY(page.isReady() && panel(page, "loss/retrieval, loss/retrieval@*"));
+        QVERIFY(panel(page, "loss/classification, loss/classification@*") && panel(page, "loss/clustering, loss/clustering@*"));
+        QCOMPARE(panel(page, "loss/retrieval, loss/retrieval@*")->grabData().size(), 2);
     }
 
     void a_zoom_asks_for_what_it_shows_and_reset_shows_all_again() {

@@ -126,6 +126,28 @@ class TestRunsQuery : public QObject {
         answer.figure.validate();
         QCOMPARE(readCurves(*store_, {em}, "lr").series, std::string("lr"));
     }
+
+    void tasks_that_alternate_have_a_line_each() {
+        const TemporaryDirectory project;
+        const RunDirectory run = sample_run(project.path(), 1);
+        JournalWriter journal(run, run.begin_attempt(), {"", 0, Json::object(), 0});
+        for (int step = 1; step <= 20; ++step)
+            journal.step({{"step", step},
+                          {"total_steps", 20},
+                          {"loss", step % 2 ? 1.0 : 5.0},
+                          {step % 2 ? "loss/retrieval" : "loss/clustering", step % 2 ? 1.0 : 5.0}});
+        journal.event("finished", {{"step", 20}});
+        Store store(project.path());
+        store.ingest_all();
+        const CurveGroup group{"EM", 0, {run.info().id}};
+        const CurveAnswer answer = readCurves(store, {group}, {});
+        QCOMPARE(answer.series, std::string(loss_by_task));
+        QCOMPARE(answer.drawn, (std::vector<std::string>{"loss/clustering", "loss/retrieval"}));
+        QCOMPARE(answer.figure.series.size(), 2u);
+        for (const double value : answer.figure.series.front().y) QCOMPARE(value, 5.0);
+        QCOMPARE(answer.names.front(), std::string(loss_by_task));
+        QCOMPARE(readCurves(store, {group}, "loss").drawn, std::vector<std::string>{"loss"});
+    }
 };
 FACETER_TEST(TestRunsQuery)
 #include "test_runs_query.moc"

@@ -127,6 +127,7 @@ void CurvesPage::showBoard() {
     if (!m_namesKnown) return m_stack->setCurrentIndex(loading_index);
     const bool any = std::any_of(m_panels.begin(), m_panels.end(), [](const CurvePanel* panel) { return panel->hasSeries(); });
     m_stack->setCurrentIndex(any ? board_index : m_names.isEmpty() ? empty_index : bare_index);
+    if (hasFocus()) takeFocus();
 }
 
 void CurvesPage::fillViewsMenu(QMenu* menu) {

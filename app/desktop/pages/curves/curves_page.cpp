@@ -19,6 +19,7 @@
 #include "pages/curves/curve_panel.h"
 #include "pages/curves/panel_board.h"
 #include "pages/curves/saved_views.h"
+#include "pages/page_parts.h"
 #include "widgets/flow_layout.h"
 #include "widgets/labels.h"
 #include "widgets/run_label.h"
@@ -33,15 +34,23 @@ const PageRegistration registration{
 constexpr int growing_ms = 2000, names_every = 5;  // of these
 constexpr int most_tasks = 4;
 
+/// Of all its stages where there are several.
+QStringList patternsOf(const TaskLoss& task) {
+    return task.series.size() > 1 ? QStringList{qs(task.name), qs(task.name) + QStringLiteral("@*")} : QStringList{qs(task.series.front())};
+}
+
 /// What is shown until somebody chooses. Where tasks alternate, one line through their losses is a saw that says nothing: a panel a task.
 QList<PanelSpec> firstChoice(const QStringList& names) {
-    QStringList tasks;
-    for (const QString& name : names)
-        if (name.startsWith(QStringLiteral("loss/")) && tasks.size() < most_tasks) tasks << name;
-    QStringList chosen = tasks.size() > 1 ? tasks : QStringList{QStringLiteral("loss")};
-    for (const char* name : {"lr", "grad_norm", "tokens_per_s"}) chosen << QLatin1String(name);
+    std::vector<std::string> series;
+    for (const QString& name : names) series.push_back(name.toStdString());
+    const std::vector<TaskLoss> tasks = lossByTask(series);
     QList<PanelSpec> panels;
-    for (const QString& name : std::as_const(chosen))
+    if (tasks.size() > 1)
+        for (const TaskLoss& task : tasks)
+            if (panels.size() < most_tasks) panels.append({patternsOf(task)});
+    QStringList others{QStringLiteral("lr"), QStringLiteral("grad_norm"), QStringLiteral("tokens_per_s")};
+    if (panels.isEmpty()) others.prepend(QStringLiteral("loss"));
+    for (const QString& name : std::as_const(others))
         if (names.contains(name)) panels.append({{name}});
     return panels;
 }
@@ -269,7 +278,14 @@ bool CurvesPage::isReady() const {
            std::all_of(m_panels.begin(), m_panels.end(), [](const CurvePanel* panel) { return panel->isReady(); });
 }
 
-void CurvesPage::shown() { refreshGrowing(); }
+void CurvesPage::shown() {
+    refreshGrowing();
+    takeFocus();
+}
+
+void CurvesPage::takeFocus() {
+    focusPart(*this, m_stack->currentIndex() == board_index && !m_panels.isEmpty() ? m_panels.first()->view() : m_stack->currentWidget());
+}
 
 QJsonObject CurvesPage::state() const {
     QJsonObject state{{QStringLiteral("x"), m_x->currentIndex()},      {QStringLiteral("smoothing"), m_smoothing->value()},

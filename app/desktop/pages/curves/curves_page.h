@@ -49,6 +49,7 @@ class CurvesPage : public Page {
     /// By a person: from now on the page no longer chooses by itself.
     void addPanel(const QStringList& patterns);
     void takeChoice();
+    void takeFocus();
     void showBoard();
     void showMatches();
     CurvePanel* panelOf(const QString& name) const;

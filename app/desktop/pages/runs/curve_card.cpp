@@ -10,6 +10,11 @@
 #include "widgets/labels.h"
 
 namespace faceter::desktop {
+namespace {
+
+QString titleOf(const std::string& series) { return series == loss_by_task ? CurveCard::tr("loss by task") : qs(series); }
+
+}  // namespace
 
 CurveCard::CurveCard(Workspace& workspace, QWidget* parent)
     : QFrame(parent),
@@ -49,7 +54,7 @@ CurveCard::CurveCard(Workspace& workspace, QWidget* parent)
     m_view->setTitleShown(false);
     m_view->setCsvWriter([this, &workspace](const QString& path) {
         CurveRequest request;
-        request.series = {m_title->text().toStdString()};
+        request.series = m_drawn;
         request.groups = m_groups;
         savePoints(workspace, this, request, path);
     });
@@ -57,9 +62,9 @@ CurveCard::CurveCard(Workspace& workspace, QWidget* parent)
     m_stack->addWidget(m_none);
     m_stack->addWidget(m_view);
     setMinimumHeight(120);
-    connect(m_choice, &QComboBox::currentTextChanged, this, [this](const QString& name) {
+    connect(m_choice, &QComboBox::currentIndexChanged, this, [this] {
         if (m_filling) return;
-        m_wanted = name;
+        m_wanted = m_choice->currentData().toString();
         m_query->ask();
     });
     connect(m_query, &StoreQueryBase::failed, this, [this](const QString& message) {
@@ -90,15 +95,17 @@ void CurveCard::take(const CurveAnswer& answer) {
     QStringList names;
     for (const std::string& name : answer.names) names << qs(name);
     QStringList shown;
-    for (int i = 0; i < m_choice->count(); ++i) shown << m_choice->itemText(i);
+    for (int i = 0; i < m_choice->count(); ++i) shown << m_choice->itemData(i).toString();
     if (names != shown) {
         m_choice->clear();
-        m_choice->addItems(names);
+        for (const std::string& name : answer.names) m_choice->addItem(titleOf(name), qs(name));
     }
-    m_choice->setCurrentText(qs(answer.series));
+    m_choice->setCurrentIndex(m_choice->findData(qs(answer.series)));
     m_choice->setVisible(names.size() > 1);
     m_filling = false;
-    m_title->setText(qs(answer.series));
+    m_drawn = answer.drawn;
+    const bool all = answer.series != loss_by_task || answer.drawn.size() == answer.numTasks;
+    m_title->setText(all ? titleOf(answer.series) : tr("loss of the first %1 of %2 tasks").arg(answer.drawn.size()).arg(answer.numTasks));
     if (answer.figure.series.empty())
         return say(tr("The runs that are shown have logged no steps: a run that trains does so from its first one, a start model never."));
     m_stack->setCurrentWidget(m_view);
