@@ -21,6 +21,7 @@
 #include "pages/compare/compare_bar.h"
 #include "pages/compare/compare_cards.h"
 #include "pages/compare/compare_data.h"
+#include "pages/compare/compare_header.h"
 #include "store/sqlite.h"
 #include "support/test.h"
 #include "widgets/data_table.h"
@@ -98,6 +99,33 @@ class TestComparePage : public QObject {
         }
         QCOMPARE(repeated.size(), 12);
         QCOMPARE(rest.size(), 1);
+    }
+
+    void heads_of_neighbours_that_differ_at_their_ends_are_told_apart() {
+        class Heads : public QAbstractTableModel {
+          public:
+            QStringList names;
+            int rowCount(const QModelIndex&) const override { return 1; }
+            int columnCount(const QModelIndex&) const override { return static_cast<int>(names.size()); }
+            QVariant data(const QModelIndex&, int) const override { return {}; }
+            QVariant headerData(int section, Qt::Orientation, int role) const override {
+                return role == Qt::DisplayRole      ? QVariant(names[section])
+                       : role == Qt::ForegroundRole ? QVariant(QColor(Qt::blue))
+                                                    : QVariant();
+            }
+        } model;
+        model.names = {QStringLiteral("IC curriculum=data_cube instance_level=false"),
+                       QStringLiteral("IC curriculum=data_cube instance_level=true"), QStringLiteral("EM")};
+        QTableView table;
+        table.setModel(&model);
+        auto* header = new CompareHeader(&table);
+        table.setHorizontalHeader(header);
+        for (int column = 0; column < 3; ++column) table.setColumnWidth(column, 120);
+        QCOMPARE(header->linesOf(0).size(), 2);
+        QVERIFY2(header->linesOf(0) != header->linesOf(1), qPrintable(header->linesOf(0).join(QLatin1Char('|'))));
+        QVERIFY2(header->linesOf(0).last().endsWith(QStringLiteral("false")), qPrintable(header->linesOf(0).join(QLatin1Char('|'))));
+        QCOMPARE(header->linesOf(2), QStringList{QStringLiteral("EM")});
+        QVERIFY(header->sizeHint().height() >= 2 * header->fontMetrics().height());
     }
 
     void the_table_shows_groups_across_and_data_sets_down() {

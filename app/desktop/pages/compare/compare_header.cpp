@@ -1,6 +1,7 @@
 #include "pages/compare/compare_header.h"
 
 #include <QPainter>
+#include <algorithm>
 
 #include "figure/elided_name.h"
 #include "theme/theme.h"
@@ -9,6 +10,15 @@ namespace faceter::desktop {
 namespace {
 
 constexpr int padding = 8;
+
+/// Where a line ends that has `room`: behind a space or comma, within a word only where it has none.
+qsizetype firstLine(const QString& name, const QFontMetrics& metrics, int room) {
+    qsizetype fitting = 1, end = 0;
+    while (fitting < name.size() && metrics.horizontalAdvance(name.left(fitting + 1)) <= room) ++fitting;
+    for (qsizetype i = 1; i <= fitting; ++i)
+        if (name[i - 1] == QLatin1Char(' ') || name[i - 1] == QLatin1Char(',')) end = i;
+    return end > 0 ? end : fitting;
+}
 
 }  // namespace
 
@@ -26,14 +36,33 @@ void CompareHeader::paintSection(QPainter* painter, const QRect& rect, int secti
     painter->fillRect(rect, colours.window);
     painter->setPen(colours.line);
     painter->drawLine(rect.bottomLeft(), rect.bottomRight());
+    painter->setFont(nameFont());
+    painter->setPen(colour.value<QColor>());
+    painter->drawText(rect.adjusted(padding, 0, -padding, 0), Qt::AlignRight | Qt::AlignVCenter, linesOf(section).join(QLatin1Char('\n')));
+    painter->restore();
+}
+
+QFont CompareHeader::nameFont() const {
     QFont bold = font();
     bold.setWeight(QFont::DemiBold);
-    painter->setFont(bold);
-    painter->setPen(colour.value<QColor>());
-    const QRect place = rect.adjusted(padding, 0, -padding, 0);
-    const QString text = model()->headerData(section, Qt::Horizontal).toString();
-    painter->drawText(place, Qt::AlignRight | Qt::AlignVCenter, elidedName(text, QFontMetrics(bold), place.width()));
-    painter->restore();
+    return bold;
+}
+
+QStringList CompareHeader::linesOf(int section) const {
+    const QFontMetrics metrics(nameFont());
+    const int room = sectionSize(section) - 2 * padding;
+    const QString whole = model()->headerData(section, Qt::Horizontal).toString(), name = withShortKeys(whole);
+    if (metrics.horizontalAdvance(whole) <= room) return {isolated(whole)};
+    if (metrics.horizontalAdvance(name) <= room) return {name};
+    const qsizetype end = firstLine(name, metrics, room);
+    return {name.left(end).trimmed(), metrics.elidedText(name.mid(end).trimmed(), Qt::ElideMiddle, room)};
+}
+
+QSize CompareHeader::sectionSizeFromContents(int section) const {
+    QSize size = QHeaderView::sectionSizeFromContents(section);
+    if (model()->headerData(section, Qt::Horizontal, Qt::ForegroundRole).isValid() && linesOf(section).size() > 1)
+        size.rheight() = std::max(size.height(), 2 * QFontMetrics(nameFont()).height() + padding);
+    return size;
 }
 
 }  // namespace faceter::desktop
