@@ -202,6 +202,9 @@ class TestExplore : public QObject {
         QVERIFY2(order.contains("result"), order.dump().c_str());
         QCOMPARE(order["result"]["steps"].dump(), std::string("[[0]]"));
         QCOMPARE(order["result"]["tasks"][0].get<std::string>(), std::string("retrieval"));
+        const Json sets = session.ask("planned_order", {{"run", trained_}, {"data_sets", true}});
+        QVERIFY2(sets.contains("result") && sets["result"]["tasks"].size() == 1 && sets["result"]["tasks"][0] != "retrieval",
+                 sets.dump().c_str());
         QVERIFY(session.ask("planned_order", {{"run", start_}}).contains("error"));
     }
 

@@ -98,14 +98,16 @@ class Redrawn {
     std::unique_ptr<Curriculum> curriculum_;
 };
 
-/// The tasks that a batch gives a loss of.
-void add_tasks(const BatchPlan& plan, const std::vector<const TrainingSet*>& sets, std::set<std::string>& tasks) {
-    if (!plan.task.empty()) {
-        tasks.insert(plan.task);
+/// The tasks, or data sets, that a batch gives a loss of.
+void add_trained(const BatchPlan& plan, const std::vector<const TrainingSet*>& sets, bool data_sets, std::set<std::string>& names) {
+    if (!plan.task.empty() && !data_sets) {
+        names.insert(plan.task);
         return;
     }
-    for (std::size_t i = 0; i < plan.items.size(); ++i)
-        if (plan.keep.empty() || plan.keep.at(i) != 0) tasks.insert(sets.at(plan.items[i].set)->task);
+    for (std::size_t i = 0; i < plan.items.size(); ++i) {
+        const TrainingSet& set = *sets.at(plan.items[i].set);
+        if (plan.keep.empty() || plan.keep.at(i) != 0) names.insert(data_sets ? set.name : set.task);
+    }
 }
 
 }  // namespace
@@ -132,10 +134,11 @@ Json batch_examples(const Json& params, SessionData& data, Request& request) {
     return {{"step", step}, {"batches", std::move(batches)}};
 }
 
-/// {"run": folder} -> {"tasks": [name ...], "steps": [[place in tasks ...] ...]}: which tasks each step of its first stage trains, in the
-/// order that the run would meet them, whether it has begun or not; the first million of them. Usage error: a stage whose batches cannot be
-/// drawn again.
+/// {"run": folder, "data_sets": false} -> {"tasks": [name ...], "steps": [[place in tasks ...] ...]}: which tasks (data sets) each step of
+/// its first stage trains, in the order that the run would meet them, whether it has begun or not; the first million of them. Usage error:
+/// a stage whose batches cannot be drawn again.
 Json planned_order(const Json& params, SessionData& data, Request& request) {
+    const auto data_sets = json_or<bool>(params, "data_sets", false, "planned_order");
     Redrawn stage(params, "planned_order", data, request);
     const StageLength length = stage.length();
     const std::int64_t total = std::min(length.steps, most_step);
@@ -144,7 +147,7 @@ Json planned_order(const Json& params, SessionData& data, Request& request) {
     for (std::int64_t step = 0; step < total; ++step) {
         if (step % told_batches == 0) request.progress("draw the batches", static_cast<std::size_t>(step), static_cast<std::size_t>(total));
         std::set<std::string> tasks;
-        for (std::int64_t i = 0; i < length.batches_of(step); ++i) add_tasks(stage.next(), stage.sets(), tasks);
+        for (std::int64_t i = 0; i < length.batches_of(step); ++i) add_trained(stage.next(), stage.sets(), data_sets, tasks);
         Json trained = Json::array();
         for (const std::string& task : tasks) {
             const auto place = places.emplace(task, places.size());

@@ -367,6 +367,35 @@ class TestCurriculum : public QObject {
         QVERIFY2(asked.find("planned_order") != std::string::npos && asked.find(on.run.info().id) != std::string::npos, asked.c_str());
     }
 
+    void the_order_of_data_sets_within_a_task_is_drawn_again_where_the_run_keeps_a_plan() {
+        const TemporaryDirectory programs, folder;
+        put_worker(programs.path(), R"({"tasks":["web","mail"],"steps":[[0],[1]]})");
+        const Experiment experiment = parse_sample();
+        const RunDirectory run = RunDirectory::create(folder.path(), experiment, experiment.runs()[1], false);
+        {
+            JournalWriter journal(run, run.begin_attempt(), {"", 0, Json::object(), 0});
+            for (int step = 1; step <= 2; ++step)
+                journal.step({{"step", step}, {"total_steps", 2}, {"loss", 1.0}, {"loss/retrieval", 1.0}});
+            journal.event("finished", {{"step", 2}});
+        }
+        make_directories(run.folder() / "curriculum");
+        write_file_atomic(run.folder() / "curriculum" / "train.plan", "a plan");
+        Workspace workspace;
+        QVERIFY(open_and_wait(workspace, folder.path()));
+        CurriculumPage page(workspace);
+        page.resize(900, 600);
+        page.show();
+        page.findChild<QComboBox*>(QStringLiteral("curriculumView"))->setCurrentIndex(2);
+        auto* strip = page.findChild<BatchStrip*>();
+        QTRY_VERIFY_WITH_TIMEOUT(page.isReady() && strip->isVisible(), patience_ms);
+        QVERIFY2(strip->textAt({50, 30}).contains(QStringLiteral("by data set")), qPrintable(strip->textAt({50, 30})));
+        QTest::mouseClick(strip, Qt::LeftButton, {}, {50, 30});
+        QTRY_COMPARE_WITH_TIMEOUT(strip->range(), std::make_pair(1.0, 3.0), patience_ms);
+        QCOMPARE(strip->textAt({strip->width() / 4, 30}), QStringLiteral("step 1 · web, planned"));
+        const std::string asked = read_file(programs.path() / "worker.log");
+        QVERIFY2(asked.find("\"data_sets\":true") != std::string::npos, asked.c_str());
+    }
+
     /// It said "not begun" of a run that trained, until another was ticked.
     void the_strip_of_a_run_grows_while_it_trains() {
         Unbegun on;

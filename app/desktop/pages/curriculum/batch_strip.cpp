@@ -44,7 +44,7 @@ void BatchStrip::setRuns(CurriculumDataPtr runs, const std::map<std::string, int
     const bool whole = m_from <= m_first && m_to >= m_last;
     m_first = std::numeric_limits<double>::infinity(), m_last = 1;
     for (const CurriculumRun& run : *m_runs) {
-        if (run.order.batches.empty() && !run.isUnbegun) continue;
+        if (run.order.batches.empty() && !run.isToPlan()) continue;
         Strip strip{&run, {}};
         for (const std::string& task : run.order.tasks) strip.colours.push_back(colours.at(task));
         m_strips.push_back(std::move(strip));
@@ -109,7 +109,10 @@ QString BatchStrip::textAt(const QPoint& position) const {
         if (nameAreaOf(strip).contains(position)) return qs(m_strips[static_cast<std::size_t>(strip)].run->request.label);
         if (!areaOf(strip).contains(position)) continue;
         const TrainedOrder& order = m_strips[static_cast<std::size_t>(strip)].run->order;
-        if (order.batches.empty()) return tr("not begun: a click, or Enter, plans its batches");
+        if (order.batches.empty())
+            return m_strips[static_cast<std::size_t>(strip)].run->isByDataSet
+                       ? tr("one task: a click, or Enter, draws its batches by data set again")
+                       : tr("not begun: a click, or Enter, plans its batches");
         const auto [first, behind] = batchesAt(order, position.x());
         if (first == behind) return {};
         const std::int64_t from = order.batches[first].step, to = order.batches[behind - 1].step;

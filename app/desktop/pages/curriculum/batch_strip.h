@@ -7,8 +7,8 @@ namespace faceter::desktop {
 
 /// A strip a run: its steps from left to right, coloured by task. Where a pixel holds several batches, or a batch several tasks, each task
 /// has its share of the height. Zooms and pans as figures do: wheel, drag, + and -, Left and Right, 0; down to single batches. A click
-/// chooses a batch, Enter the one in the middle of the strip that Up and Down go to. The strip of a run that has not begun is empty until
-/// its order is planned.
+/// chooses a batch, Enter the one in the middle of the strip that Up and Down go to. The strip of a run that has not begun, or
+/// whose plan is of data sets, is empty until its order is planned.
 class BatchStrip : public QWidget {
     Q_OBJECT
   public:
@@ -29,7 +29,7 @@ class BatchStrip : public QWidget {
   Q_SIGNALS:
     /// A step of a run (id); the first one where a pixel holds several.
     void batchChosen(const QString& run, qint64 step);
-    /// The strip of a run that has not begun was chosen.
+    /// A strip was chosen whose order is to be planned.
     void orderWanted(const QString& run);
     /// By keys or mouse: `place` is to be in sight.
     void wentTo(const QRect& place);

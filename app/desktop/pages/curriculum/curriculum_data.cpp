@@ -81,7 +81,13 @@ bool trainsSeveralTasks(const Json& settings) {
     return trained > 1;
 }
 
-CurriculumRun loadRun(Store& store, const TrainedRun& request) {
+/// A curriculum keeps its plan in RUN/curriculum.
+bool hasPlan(const std::filesystem::path& run) {
+    std::error_code none;
+    return std::filesystem::is_directory(run / "curriculum", none) && !std::filesystem::is_empty(run / "curriculum", none);
+}
+
+CurriculumRun loadRun(Store& store, const std::filesystem::path& project, const TrainedRun& request) {
     CurriculumRun run;
     run.request = request;
     readDocuments(store, run, "figure", [&](const std::string& name, const Json& json, const std::string& where) {
@@ -101,16 +107,18 @@ CurriculumRun loadRun(Store& store, const TrainedRun& request) {
     run.order = orderOf(store, request.run);
     run.isUnderWay = !request.isDone && trainsSeveralTasks(store.settings(request.run));
     run.isUnbegun = run.isUnderWay && store.series_names(request.run).empty();
+    run.isByDataSet = request.isDone && run.order.tasks.size() == 1 && hasPlan(project / "runs" / request.run);
+    if (run.isByDataSet) run.order = {};
     return run;
 }
 
 }  // namespace
 
-std::vector<CurriculumRun> loadCurriculum(Store& store, const std::vector<TrainedRun>& requests) {
+std::vector<CurriculumRun> loadCurriculum(Store& store, const std::filesystem::path& project, const std::vector<TrainedRun>& requests) {
     std::vector<CurriculumRun> runs;
     for (const TrainedRun& request : requests)
-        if (CurriculumRun run = loadRun(store, request);
-            run.hasReport() || !run.problems.empty() || run.order.tasks.size() > 1 || run.isUnderWay)
+        if (CurriculumRun run = loadRun(store, project, request);
+            run.hasReport() || !run.problems.empty() || run.order.tasks.size() > 1 || run.isUnderWay || run.isByDataSet)
             runs.push_back(std::move(run));
     return runs;
 }

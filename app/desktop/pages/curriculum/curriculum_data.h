@@ -1,4 +1,5 @@
 #pragma once
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
@@ -39,13 +40,17 @@ struct CurriculumRun {
     TrainedOrder order;
     bool isUnderWay = false;              ///< it is not done, and has several tasks to train
     bool isUnbegun = false;               ///< the same, and it logged no step yet
+    bool isByDataSet = false;             ///< its curriculum planned the data sets of one task: `order` is empty until it is drawn again
     std::vector<std::string> problems{};  ///< documents that cannot be read, one sentence each
+    /// The live worker draws its order.
+    bool isToPlan() const { return isUnbegun || isByDataSet; }
     bool hasReport() const { return !figures.empty() || !tables.empty(); }
 };
-/// Runs that have a report or an order of tasks, or will have one.
+/// Runs that have a report, an order of tasks or a curriculum's plan, or will have one.
 using CurriculumDataPtr = std::shared_ptr<const std::vector<CurriculumRun>>;
 
-std::vector<CurriculumRun> loadCurriculum(Store& store, const std::vector<TrainedRun>& requests);
+/// `project`: the folder in which the runs lie.
+std::vector<CurriculumRun> loadCurriculum(Store& store, const std::filesystem::path& project, const std::vector<TrainedRun>& requests);
 
 /// What a run would meet when, as the live worker draws it (session method "planned_order"). Errors (data): an answer that is none.
 TrainedOrder plannedOrder(const Json& answer);

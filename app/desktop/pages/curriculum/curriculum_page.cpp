@@ -186,17 +186,20 @@ QString CurriculumPage::labelOf(const QString& id) const {
     return id;
 }
 
-/// Of a run that has not begun, whose strip was chosen.
+/// Of a run that has not begun, or whose curriculum planned the data sets of a task, whose strip was chosen.
 void CurriculumPage::planOrder(const QString& id) {
     if (!workspace().session()) return;
     m_planning = id;
     m_examples->say(tr("%1: planning its batches").arg(labelOf(id)));
-    m_plan->ask(QStringLiteral("planned_order"), {{"run", (workspace().session()->folder() / "runs" / id.toStdString()).string()}});
+    const bool isByDataSet =
+        std::any_of(runs().begin(), runs().end(), [&id](const CurriculumRun& run) { return qs(run.request.run) == id && run.isByDataSet; });
+    m_plan->ask(QStringLiteral("planned_order"),
+                {{"run", (workspace().session()->folder() / "runs" / id.toStdString()).string()}, {"data_sets", isByDataSet}});
 }
 
 std::function<CurriculumDataPtr(Store&)> CurriculumPage::question() const {
-    return [requests = shownTrainedRuns(workspace())](Store& store) -> CurriculumDataPtr {
-        return std::make_shared<const std::vector<CurriculumRun>>(loadCurriculum(store, requests));
+    return [requests = shownTrainedRuns(workspace()), folder = workspace().session()->folder()](Store& store) -> CurriculumDataPtr {
+        return std::make_shared<const std::vector<CurriculumRun>>(loadCurriculum(store, folder, requests));
     };
 }
 
@@ -222,7 +225,7 @@ void CurriculumPage::showBatches() {
     }
     auto stripped = std::make_shared<std::vector<CurriculumRun>>(runs());
     for (CurriculumRun& run : *stripped)
-        if (const auto planned = m_planned.find(run.request.run); run.isUnbegun && planned != m_planned.end()) run.order = planned->second;
+        if (const auto planned = m_planned.find(run.request.run); run.isToPlan() && planned != m_planned.end()) run.order = planned->second;
     m_stripped = stripped;
     m_colours = taskColours(*m_stripped);
     m_strip->setRuns(m_stripped, m_colours);
@@ -288,12 +291,12 @@ void CurriculumPage::showLegend() {
 
 bool CurriculumPage::hasView(int view) const {
     if (isOfOneRun(view)) return chosenRun() != nullptr;
-    return std::any_of(runs().begin(), runs().end(), [](const CurriculumRun& run) { return run.isUnbegun || !run.order.batches.empty(); });
+    return std::any_of(runs().begin(), runs().end(), [](const CurriculumRun& run) { return run.isToPlan() || !run.order.batches.empty(); });
 }
 
 RunPage::Nothing CurriculumPage::nothing() const {
     if (runs().empty())  // nor is there a choice of views
-        return {tr("No shown run has trained several tasks"),
+        return {tr("No shown run has trained several tasks, or data sets by a plan"),
                 tr("The order in which runs met their tasks would be here, and Data-CUBE's tour, similarities, annealing, difficulties and "
                    "underfitting of variants with curriculum: {method: data_cube} and the analysis data_cube_report. Tick runs of several "
                    "tasks in the navigator.")};
