@@ -41,14 +41,14 @@ void describe(QCommandLineParser& parser) {
                        "  faceter-desktop --project ~/quickstart --screenshot compare compare.png --size 1280x800 --dark"));
     parser.addHelpOption();
     parser.addVersionOption();
-    parser.addOptions(
-        {{QStringLiteral("project"), QStringLiteral("Open this project folder; one that is not there is made."), QStringLiteral("DIR")},
-         {QStringLiteral("screenshot"),
-          QStringLiteral("Render PAGE (%1) into the PNG file given as argument, off screen, and exit.").arg(pageNames()),
-          QStringLiteral("PAGE")},
-         {QStringLiteral("size"), QStringLiteral("Size of the window, as in 1280x800."), QStringLiteral("WxH")},
-         {QStringLiteral("dark"), QStringLiteral("Dark instead of what the system says.")},
-         {QStringLiteral("light"), QStringLiteral("Light instead of what the system says.")}});
+    parser.addOptions({{QStringLiteral("project"), QStringLiteral("Open this project folder; one that is empty or not there is made."),
+                        QStringLiteral("DIR")},
+                       {QStringLiteral("screenshot"),
+                        QStringLiteral("Render PAGE (%1) into the PNG file given as argument, off screen, and exit.").arg(pageNames()),
+                        QStringLiteral("PAGE")},
+                       {QStringLiteral("size"), QStringLiteral("Size of the window, as in 1280x800."), QStringLiteral("WxH")},
+                       {QStringLiteral("dark"), QStringLiteral("Dark instead of what the system says.")},
+                       {QStringLiteral("light"), QStringLiteral("Light instead of what the system says.")}});
     parser.addPositionalArgument(
         QStringLiteral("PATH"),
         QStringLiteral(
@@ -98,15 +98,12 @@ int start(QApplication& application) {
         window.resize(size);
     }
     window.show();
-    QString path = parser.value(QStringLiteral("project"));
-    if (!path.isEmpty() && !screenshot) {
-        if (window.openOrMakeProject(path) && !paths.isEmpty()) window.openPath(paths.first());
-        return application.exec();
-    }
-    if (path.isEmpty() && !screenshot) path = paths.value(0, settings.value(QStringLiteral("project")).toString());
-    if (!path.isEmpty() && !window.openPath(path) && screenshot)
-        return fail(ExitCode::data, path + QStringLiteral(": not a project folder"));
-    return screenshot ? shoot(window, parser) : application.exec();
+    const QString project = parser.value(QStringLiteral("project"));
+    const bool isOpen = project.isEmpty() || window.openOrMakeProject(project);
+    if (screenshot) return isOpen ? shoot(window, parser) : fail(ExitCode::data, window.complaint());
+    const QString path = paths.value(0, project.isEmpty() ? settings.value(QStringLiteral("project")).toString() : QString());
+    if (isOpen && !path.isEmpty()) window.openPath(path);
+    return application.exec();
 }
 
 bool isGiven(int argc, char** argv, std::initializer_list<const char*> options) {

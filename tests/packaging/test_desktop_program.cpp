@@ -32,6 +32,21 @@ class TestDesktopProgram : public QObject {
         VERIFY_CODE(none, 2);
         QVERIFY2(none.output.contains("no page 'nopage' (known: start, "), qPrintable(none.output));
     }
+    void a_project_that_is_not_there_is_made_and_a_folder_of_other_things_is_refused() {
+        const TemporaryDirectory folder;
+        const std::map<QString, QString> environment{{"QT_QPA_PLATFORM", "offscreen"}, {"HOME", text(folder.path())}};
+        const auto shoot = [&](const fs::path& project) {
+            return run(program_, {"--project", text(project), "--screenshot", "runs", text(folder.path() / "runs.png")}, environment);
+        };
+        VERIFY_CODE(shoot(folder.path() / "new"), 0);
+        QVERIFY(fs::is_directory(folder.path() / "new/runs"));
+        QVERIFY(fs::exists(folder.path() / "runs.png"));
+        fs::create_directories(folder.path() / "other");
+        write_file_atomic(folder.path() / "other/letter.txt", "Dear all,");
+        const Outcome refused = shoot(folder.path() / "other");
+        VERIFY_CODE(refused, 4);
+        QVERIFY2(refused.output.contains("is no project, and holds other things"), qPrintable(refused.output));
+    }
     void a_window_without_a_display_is_one_clear_error() {
         const Outcome none = run(program_, {}, nowhere_);
         VERIFY_CODE(none, 5);

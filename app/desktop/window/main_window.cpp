@@ -379,8 +379,18 @@ bool MainWindow::openPath(const QString& path) {
 }
 
 bool MainWindow::openOrMakeProject(const QString& path) {
+    const QFileInfo info(path);
+    const QDir folder(info.absoluteFilePath());
+    const bool isEmpty = info.isDir() && folder.isEmpty(QDir::AllEntries | QDir::Hidden | QDir::System | QDir::NoDotAndDotDot);
+    const bool isOther = info.isDir() && !isEmpty && !folder.exists(QStringLiteral("runs")) && !folder.exists(QStringLiteral("run.json"));
+    if (isOther) {
+        m_complaint->setMessage(tr("%1: this folder is no project, and holds other things: no folder 'runs' is among them. Name a folder "
+                                   "that is empty or not there yet: it is made one.")
+                                    .arg(path));
+        return false;
+    }
     try {
-        if (!QFileInfo::exists(path)) const Project made(path.toStdString(), true);
+        if (isEmpty || !info.exists()) const Project made(path.toStdString(), true);
     } catch (const std::exception& error) {
         m_complaint->setMessage(QString::fromUtf8(error.what()));
         return false;

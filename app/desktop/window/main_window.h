@@ -29,8 +29,10 @@ class MainWindow : public QMainWindow {
 
     /// Opens a project folder, a run folder of one, or an experiment file. False (with a complaint shown) where it is none of these.
     bool openPath(const QString& path);
-    /// The same; a folder that is not there is made a project, as `faceter run --project` does.
+    /// The same; a folder that is empty or not there is made a project, as `faceter run --project` does. One with other things is refused.
     bool openOrMakeProject(const QString& path);
+    /// What was last complained of; empty: nothing.
+    QString complaint() const;
     void quickStart();
     /// By PageEntry::id, or "start"; false where there is no such page.
     bool goTo(const QString& page);

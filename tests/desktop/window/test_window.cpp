@@ -403,6 +403,23 @@ class TestWindow : public QObject {
         QCOMPARE(workspace.currentRun(), QString::fromStdString(id));
     }
 
+    void an_empty_folder_becomes_a_project_and_one_with_other_things_does_not() {
+        const fs::path folder = folder_.path() / "made before", other = folder_.path() / "with other things";
+        for (const fs::path& one : {folder, other}) fs::create_directories(one);
+        write_file_atomic(other / ".hidden", "x");
+        Workspace workspace;
+        MainWindow window(workspace);
+        window.show();
+        QVERIFY(!window.openOrMakeProject(QString::fromStdString(other.string())));
+        QVERIFY(!workspace.session());
+        QVERIFY(!fs::exists(other / "runs"));
+        QVERIFY2(window.complaint().contains("is no project, and holds other things"), qPrintable(window.complaint()));
+        QVERIFY(window.openOrMakeProject(QString::fromStdString(folder.string())));
+        QVERIFY(workspace.session());
+        QVERIFY(fs::is_directory(folder / "runs"));
+        QVERIFY(window.complaint().isEmpty());
+    }
+
     void a_folder_that_is_no_project_gets_one_clear_sentence() {
         Workspace workspace;
         MainWindow window(workspace);
