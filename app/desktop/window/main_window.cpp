@@ -115,7 +115,7 @@ MainWindow::MainWindow(Workspace& workspace)
     buildMenus();
     connect(m_navigator, &Navigator::projectChosen, this, &MainWindow::openPath);
     connect(m_start, &StartPage::projectChosen, this, &MainWindow::openPath);
-    connect(m_start, &StartPage::dataChosen, this, [this] { m_tools->newFromData({}); });
+    m_tools->serve(m_start);
     connect(m_start, &StartPage::openChosen, this, &MainWindow::chooseProject);
     connect(m_start, &StartPage::quickStartChosen, this, &MainWindow::quickStart);
     connect(&m_workspace, &Workspace::projectClosing, this, [this] { keepChoice(m_workspace); });
@@ -397,6 +397,8 @@ bool MainWindow::openOrMakeProject(const QString& path) {
     }
     return openPath(path);
 }
+
+QString MainWindow::complaint() const { return m_complaint->message(); }
 
 void MainWindow::quickStart() {
     try {

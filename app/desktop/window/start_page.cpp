@@ -6,6 +6,7 @@
 #include <QPushButton>
 #include <QResizeEvent>
 
+#include "experiment/finding.h"
 #include "experiment/machine.h"
 #include "project/project_session.h"
 #include "theme/theme.h"
@@ -23,7 +24,10 @@ constexpr int two_columns = 560;
 struct Report {
     QList<QPair<QString, QString>> facts;
     QStringList problems;
+    QStringList setUp;  ///< words of the command that fetches what is missing; none: nothing is
 };
+
+const QString set_up_command = QStringLiteral("faceter setup");
 
 QString listText(const Json& list) {
     QStringList texts;
@@ -33,8 +37,12 @@ QString listText(const Json& list) {
 }
 
 Report examineMachine() {
-    const Json facts = examine_installation(Catalogue::load(plugin_folders()));
+    const Catalogue catalogue = Catalogue::load(plugin_folders());
+    const Json facts = examine_installation(catalogue);
     Report report;
+    for (const DoctorFinding& finding : find_in_installation(catalogue))
+        if (const QString command = qs(finding.command); command.startsWith(set_up_command))
+            report.setUp = command.split(QLatin1Char(' ')).mid(1);
     report.facts = {{StartPage::tr("processor"),
                      qs(facts["processor"].get<std::string>()) + StartPage::tr(", %1 cores").arg(facts["cores"].get<int>())},
                     {StartPage::tr("memory"),
@@ -177,11 +185,16 @@ void StartPage::showRecent(const QStringList& folders) {
 
 void StartPage::examine() {
     ProjectSession::background(examineMachine)
-        .then(this, [this](const Report& report) { showReport(report.facts, report.problems); })
-        .onFailed([this](const std::exception& error) { showReport({}, {QString::fromUtf8(error.what())}); });
+        .then(this, [this](const Report& report) { showReport(report.facts, report.problems, report.setUp); })
+        .onFailed([this](const std::exception& error) { showReport({}, {QString::fromUtf8(error.what())}, {}); });
 }
 
-void StartPage::showReport(const QList<QPair<QString, QString>>& facts, const QStringList& problems) {
+void StartPage::showReport(const QList<QPair<QString, QString>>& facts, const QStringList& problems, const QStringList& setUp) {
+    while (m_facts->rowCount() > 0) m_facts->removeRow(0);
+    while (QLayoutItem* item = m_problems->takeAt(0)) {
+        delete item->widget();
+        delete item;
+    }
     for (const auto& [name, value] : facts) {
         auto* label = plainLabel(value);
         label->setWordWrap(true);
@@ -191,6 +204,17 @@ void StartPage::showReport(const QList<QPair<QString, QString>>& facts, const QS
         auto* bar = new ErrorBar(this);  // shown without a parent, it would be a window of its own that takes the keyboard
         m_problems->addWidget(bar);
         bar->setMessage(problem);
+    }
+    if (!setUp.isEmpty()) {
+        auto* button = new QPushButton(tr("Set up"));
+        button->setObjectName(QStringLiteral("setUpButton"));
+        button->setToolTip(tr("Fetches what is missing into your cache, as '%1' does; Activity shows how far it is")
+                               .arg(QStringLiteral("faceter ") + setUp.join(QLatin1Char(' '))));
+        connect(button, &QPushButton::clicked, this, [this, button, setUp] {
+            button->setEnabled(false);
+            Q_EMIT setUpChosen(setUp);
+        });
+        m_problems->addWidget(button, 0, Qt::AlignLeft);
     }
     if (problems.isEmpty()) m_problems->addWidget(secondaryLabel(tr("Nothing is missing.")));
 }

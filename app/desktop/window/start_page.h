@@ -14,11 +14,15 @@ class StartPage : public QWidget {
   public:
     explicit StartPage(QWidget* parent = nullptr);
     void refresh();
+    /// Looks once more at what this machine can do.
+    void examine();
 
   Q_SIGNALS:
     void quickStartChosen();
     void dataChosen();
     void openChosen();
+    /// The words of the command, without the program.
+    void setUpChosen(const QStringList& words);
     void projectChosen(const QString& folder);
 
   protected:
@@ -26,8 +30,7 @@ class StartPage : public QWidget {
 
   private:
     void showRecent(const QStringList& folders);
-    void examine();
-    void showReport(const QList<QPair<QString, QString>>& facts, const QStringList& problems);
+    void showReport(const QList<QPair<QString, QString>>& facts, const QStringList& problems, const QStringList& setUp);
 
     QBoxLayout* m_columns;
     QVBoxLayout* m_recent;

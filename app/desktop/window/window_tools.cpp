@@ -16,6 +16,7 @@
 #include "help/help_window.h"
 #include "pages/page.h"
 #include "project/has_model.h"
+#include "window/start_page.h"
 #include "workspace/workspace.h"
 
 namespace faceter::desktop {
@@ -94,6 +95,19 @@ void WindowTools::addToHelp(QMenu* menu) {
     menu->addAction(tr("About this page"), QKeySequence(Qt::SHIFT | Qt::Key_F1), this, &WindowTools::helpOnPage)
         ->setObjectName(QStringLiteral("pageHelp"));
     menu->addAction(tr("Search the manual"), this, [this] { help().search(); })->setObjectName(QStringLiteral("searchManual"));
+}
+
+void WindowTools::serve(StartPage* start) {
+    connect(start, &StartPage::dataChosen, this, [this] { newFromData({}); });
+    connect(start, &StartPage::setUpChosen, this, [this, start](const QStringList& words) {
+        const ProgramJob* job = m_jobs.start({tr("Set-up"), words});
+        connect(job, &ProgramJob::ended, start, [this, start, job] {
+            start->examine();
+            if (job->state() == ProgramJob::State::done)
+                m_workspace.complain(
+                    tr("The set-up is done. Close Faceter and open it again: the programs that it starts find libtorch then."));
+        });
+    });
 }
 
 void WindowTools::refresh() {

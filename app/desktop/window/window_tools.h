@@ -20,6 +20,7 @@ namespace faceter::desktop {
 class CommandDialog;
 class HelpWindow;
 class Page;
+class StartPage;
 class Workspace;
 
 /// The window's commands that take long or need a form: report, export, evaluate, import, a new experiment from data; and the manual. What
@@ -37,6 +38,8 @@ class WindowTools : public QObject {
     void addToFile(QMenu* menu);
     void addToRun(QMenu* menu);
     void addToHelp(QMenu* menu);
+    /// What its buttons ask for: the form of a new experiment, `faceter setup`.
+    void serve(StartPage* start);
 
     /// Opens what is neither a project, a run nor an experiment: a table or a data folder for a new experiment, a folder with results of
     /// mteb, a bundle of runs. False where it is none of these.

@@ -14,6 +14,7 @@
 #include <QProgressBar>
 #include <QSettings>
 #include <QTableView>
+#include <QThreadPool>
 
 #include "desktop/tools/tools_project.h"
 #include "dialogs/evaluate_dialog.h"
@@ -21,6 +22,7 @@
 #include "support/checkout.h"
 #include "support/test.h"
 #include "widgets/labels.h"
+#include "window/start_page.h"
 
 using namespace faceter;
 using namespace faceter::desktop;
@@ -299,6 +301,27 @@ class TestWindowTools : public QObject {
         drop(on.window.get(), QUrl(QStringLiteral("https://example.org/e.yaml")));
         QVERIFY2(bar->message().startsWith(QStringLiteral("https://example.org/e.yaml: only files")), qPrintable(bar->message()));
         QCOMPARE(on.workspace.runs()->runs.size(), std::size_t(5));
+    }
+
+    void the_machine_is_set_up_as_a_job_that_says_how_far_it_is() {
+        ToolsWindow on;
+        QThreadPool::globalInstance()->waitForDone();  // nobody reads the environment while it changes
+        const fs::path data = on.folder.path() / "data/packaging", script = data / "setup.sh", go = data / "go";
+        make_directories(data);
+        write_file_atomic(script,
+                          "echo \"$*\" >\"$0.log\"\nprintf '\\rsetup:   torch  265/530 MB ' >&2\nuntil [ -e \"$(dirname \"$0\")/go\" ]; do "
+                          "sleep 0.05; done\n");
+        const QByteArray before = qgetenv("FACETER_DATA_DIR");
+        qputenv("FACETER_DATA_DIR", data.parent_path().c_str());
+        Q_EMIT on.find<StartPage>("startPage")->setUpChosen({"setup"});
+        QTRY_VERIFY(on.find<ElidedLabel>("jobStatus") && on.find<ElidedLabel>("jobStatus")->fullText().contains("265/530 MB"));
+        before.isNull() ? qunsetenv("FACETER_DATA_DIR") : qputenv("FACETER_DATA_DIR", before);
+        QCOMPARE(read_file(script.string() + ".log"), std::string("--user\n"));
+        const auto* bar = on.find<QWidget>("jobLine")->findChild<QProgressBar*>();
+        QCOMPARE(bar->value() * 2, bar->maximum());
+        write_file_atomic(go, "");
+        QTRY_VERIFY(!on.find<QWidget>("jobLine"));
+        QVERIFY(on.find<ErrorBar>("errorBar")->message().contains("The set-up is done"));
     }
 
     void results_of_mteb_that_cannot_be_read_stay_with_the_reason() {

@@ -108,6 +108,7 @@ class TestWindow : public QObject {
             return std::count_if(bars.begin(), bars.end(), [](const ErrorBar* bar) { return bar->isVisible(); });
         };
         QTRY_VERIFY(problems() > 0);
+        QVERIFY(window.findChild<QPushButton*>("setUpButton"));
         cache.isNull() ? qunsetenv("FACETER_CACHE") : qputenv("FACETER_CACHE", cache);
         QVERIFY2(watch.shown.isEmpty(), qPrintable(watch.shown.join(QStringLiteral(", "))));
     }
