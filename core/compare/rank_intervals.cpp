@@ -72,8 +72,25 @@ bool cannot_be_told_apart(const std::vector<double>& better, const std::vector<d
     return percentile_interval(differences, confidence).low <= 0;
 }
 
-std::string of_group(const RankInterval& rank, const Comparison& comparison) {
-    return fmt::format("{} {} [{}-{}]", rank.rank, comparison.groups[rank.group].name, rank.lowest, rank.highest);
+/// The longest runs of rows of which no two can be told apart; `are_tied` is of a row and one below it.
+std::vector<std::pair<std::size_t, std::size_t>> runs_of_ties(std::size_t rows,
+                                                              const std::function<bool(std::size_t, std::size_t)>& are_tied) {
+    std::vector<std::pair<std::size_t, std::size_t>> runs;
+    std::size_t first = 0;
+    for (std::size_t row = 1; row < rows; ++row) {
+        std::size_t begin = row;
+        while (begin > first && are_tied(begin - 1, row)) --begin;
+        if (begin > first) runs.emplace_back(first, row - 1);
+        first = begin;
+    }
+    runs.emplace_back(first, rows - 1);
+    return runs;
+}
+
+/// With its rank where it has not been said yet.
+std::string of_group(const RankInterval& rank, const Comparison& comparison, bool is_said) {
+    const std::string& name = comparison.groups[rank.group].name;
+    return is_said ? name : fmt::format("{} {} [{}-{}]", rank.rank, name, rank.lowest, rank.highest);
 }
 
 }  // namespace
@@ -92,32 +109,31 @@ RankIntervals rank_intervals(const Comparison& comparison, std::uint64_t seed) {
         for (std::size_t i = 0; i < num_resamples; ++i) ranks[i] = rank_among(means[g][i], means, i);
         const Interval interval = percentile_interval(ranks, confidence);
         result.ranks.push_back(
-            {g, mean_of(scores[g]), 1, static_cast<int>(std::floor(interval.low)), static_cast<int>(std::ceil(interval.high)), 0});
+            {g, mean_of(scores[g]), 1, static_cast<int>(std::floor(interval.low)), static_cast<int>(std::ceil(interval.high)), {}});
     }
-    std::stable_sort(result.ranks.begin(), result.ranks.end(), [](const auto& a, const auto& b) { return a.mean > b.mean; });
-    std::size_t first = 0;
-    for (std::size_t i = 1; i < result.ranks.size(); ++i) {
-        RankInterval& own = result.ranks[i];
-        const RankInterval& above = result.ranks[i - 1];
-        own.rank = own.mean == above.mean ? above.rank : static_cast<int>(i) + 1;
-        const bool tied = cannot_be_told_apart(means[result.ranks[first].group], means[own.group]);
-        own.tie = tied ? above.tie : above.tie + 1;
-        if (!tied) first = i;
-    }
+    std::vector<RankInterval>& ranks = result.ranks;
+    std::stable_sort(ranks.begin(), ranks.end(), [](const auto& a, const auto& b) { return a.mean > b.mean; });
+    for (std::size_t i = 1; i < ranks.size(); ++i)
+        ranks[i].rank = ranks[i].mean == ranks[i - 1].mean ? ranks[i - 1].rank : static_cast<int>(i) + 1;
+    result.ties = runs_of_ties(ranks.size(), [&](std::size_t better, std::size_t worse) {
+        return cannot_be_told_apart(means[ranks[better].group], means[ranks[worse].group]);
+    });
+    for (std::size_t tie = 0; tie < result.ties.size(); ++tie)
+        for (std::size_t i = result.ties[tie].first; i <= result.ties[tie].second; ++i) ranks[i].ties.push_back(static_cast<int>(tie));
     return result;
 }
 
 std::string RankIntervals::sentence(const Comparison& comparison) const {
     if (ranks.empty()) return "";
     std::string text = fmt::format("Ranks by the mean over {} data sets (95 % of resamples): ", num_sets);
-    for (std::size_t i = 0; i < ranks.size();) {
-        std::size_t end = i;
+    std::size_t said = 0;
+    for (const auto& [first, last] : ties) {
         std::vector<std::string> names;
-        for (; end < ranks.size() && ranks[end].tie == ranks[i].tie; ++end) names.push_back(of_group(ranks[end], comparison));
-        if (i > 0) text += "; ";
+        for (std::size_t i = first; i <= last; ++i) names.push_back(of_group(ranks[i], comparison, i < said));
+        if (first > 0) text += "; ";
         text += fmt::format("{}", fmt::join(names, ", "));
         if (names.size() > 1) text += " cannot be told apart";
-        i = end;
+        said = last + 1;
     }
     return text + ".";
 }
@@ -130,7 +146,7 @@ Json RankIntervals::to_json(const Comparison& comparison) const {
                         {"mean", one.mean},
                         {"rank", one.rank},
                         {"interval", {one.lowest, one.highest}},
-                        {"tie_group", one.tie}});
+                        {"tie_groups", one.ties}});
     return {{"data_sets", num_sets}, {"confidence", confidence}, {"resamples", num_resamples}, {"rows", rows}};
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/json.h"
@@ -16,16 +17,20 @@ struct RankInterval {
     std::size_t group = 0;  ///< index into Comparison::groups
     double mean = 0;
     int rank = 1, lowest = 1, highest = 1;
-    /// Groups of one tie follow one another: the 95 % interval of how much better its first is, over the same resamples, holds 0.
-    int tie = 0;
+    std::vector<int> ties;  ///< which of RankIntervals::ties it is in: one at least
 };
 
 struct RankIntervals {
     std::vector<RankInterval> ranks;  ///< the best first; empty: `reason` says why
+    /// The first and the last of rows that follow one another of which no two can be told apart: the 95 % interval of how much better one
+    /// is than the other, over the same resamples, holds 0. None lies in another, but they overlap where two rows differ and one between
+    /// them differs from neither, as the bars of a critical difference diagram do (Demsar, JMLR 2006).
+    std::vector<std::pair<std::size_t, std::size_t>> ties;
     std::size_t num_sets = 0;
     std::string reason;
 
-    /// "Ranks by the mean over 41 data sets (95 % of resamples): 1 MoTE [1-2] and IC [1-2] cannot be told apart; 3 start [3-3]."
+    /// "Ranks by the mean over 41 data sets (95 % of resamples): 1 MoTE [1-2], 2 IC [1-3] cannot be told apart; IC, 3 SFT [2-3] cannot be
+    /// told apart; 4 start [4-4]."
     std::string sentence(const Comparison& comparison) const;
     Json to_json(const Comparison& comparison) const;
 };
