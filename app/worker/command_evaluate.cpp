@@ -224,6 +224,18 @@ void note_tasks_unknown_to_mteb(const std::vector<Json>& entries) {
             join(unknown, ", "));
 }
 
+/// Such files are read as scores of the task all the same.
+void note_other_protocols(const std::vector<Json>& entries) {
+    std::map<std::string, std::vector<std::string>> names_by_difference;
+    for (const Json& entry : entries)
+        if (const SuiteSet* set = set_by_name(entry.at("name").get<std::string>()); set && !set->differs.empty())
+            names_by_difference[set->differs].push_back(set->mteb);
+    for (const auto& [difference, names] : names_by_difference)
+        say(stderr,
+            "note: {} {} scored otherwise than version 2 of the mteb package does it: {}; hold such scores against those made here alone\n",
+            join(names, ", "), names.size() == 1 ? "is" : "are", difference);
+}
+
 /// Those of `entries` that were scored, in their order. Where a later one failed or was stopped, what was computed before is printed all
 /// the same, and JSON names the others. `examples`: by result, where --per-example asks for them; the last may lack them then.
 void print_scores(const EvaluateCommand& options, const std::vector<EvaluationResult>& results, const std::vector<Json>& examples,
@@ -254,6 +266,7 @@ int evaluate(const EvaluateCommand& options) {
     if (!options.mteb_results.empty()) {
         refuse_one_mteb_file(entries);
         note_tasks_unknown_to_mteb(entries);
+        note_other_protocols(entries);
         make_directories(options.mteb_results);  // where it cannot be is said now, not after an hour
     }
     SetsToScore sets(entries, options.suite.empty());

@@ -86,17 +86,8 @@ std::string guess_type(const std::map<std::string, double>& measures) {
 }
 
 std::string main_measure(const std::string& type) {
-    static const std::map<std::string, std::string> names{{"retrieval", "ndcg_at_10"},
-                                                          {"reranking", "map"},
-                                                          {"classification", "accuracy"},
-                                                          {"multilabel_classification", "accuracy"},
-                                                          {"clustering", "v_measure"},
-                                                          {"sts", "cosine_spearman"},
-                                                          {"pair_classification", "cosine_ap"},
-                                                          {"summarisation", "cosine_spearman"},
-                                                          {"bitext_mining", "f1"}};
-    const auto found = names.find(type);
-    return found == names.end() ? "main_score" : found->second;
+    const std::string_view metric = score_metric(type);
+    return std::string(metric.empty() ? "main_score" : metric);
 }
 
 struct SubsetScores {

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -39,19 +40,47 @@ Json score_object(const Json& metrics, const std::string& task_type, const std::
     return object;
 }
 
-/// Languages as MTEB writes them, where a subset's name says which; English for the sets of the English suites.
+/// Codes of two letters, as MTEB's subsets are called, as MTEB writes the languages.
+const std::map<std::string_view, std::string_view>& language_codes() {
+    static const std::map<std::string_view, std::string_view> codes{
+        {"af", "afr-Latn"}, {"am", "amh-Ethi"}, {"ar", "ara-Arab"}, {"as", "asm-Beng"}, {"az", "aze-Latn"}, {"be", "bel-Cyrl"},
+        {"bg", "bul-Cyrl"}, {"bn", "ben-Beng"}, {"bs", "bos-Latn"}, {"ca", "cat-Latn"}, {"cs", "ces-Latn"}, {"cy", "cym-Latn"},
+        {"da", "dan-Latn"}, {"de", "deu-Latn"}, {"el", "ell-Grek"}, {"en", "eng-Latn"}, {"eo", "epo-Latn"}, {"es", "spa-Latn"},
+        {"et", "est-Latn"}, {"eu", "eus-Latn"}, {"fa", "fas-Arab"}, {"fi", "fin-Latn"}, {"fr", "fra-Latn"}, {"ga", "gle-Latn"},
+        {"gl", "glg-Latn"}, {"gu", "guj-Gujr"}, {"ha", "hau-Latn"}, {"he", "heb-Hebr"}, {"hi", "hin-Deva"}, {"hr", "hrv-Latn"},
+        {"hu", "hun-Latn"}, {"hy", "hye-Armn"}, {"id", "ind-Latn"}, {"is", "isl-Latn"}, {"it", "ita-Latn"}, {"ja", "jpn-Jpan"},
+        {"jv", "jav-Latn"}, {"ka", "kat-Geor"}, {"kk", "kaz-Cyrl"}, {"km", "khm-Khmr"}, {"kn", "kan-Knda"}, {"ko", "kor-Hang"},
+        {"ky", "kir-Cyrl"}, {"lt", "lit-Latn"}, {"lv", "lav-Latn"}, {"mk", "mkd-Cyrl"}, {"ml", "mal-Mlym"}, {"mn", "mon-Cyrl"},
+        {"mr", "mar-Deva"}, {"ms", "msa-Latn"}, {"mt", "mlt-Latn"}, {"my", "mya-Mymr"}, {"nb", "nob-Latn"}, {"ne", "nep-Deva"},
+        {"nl", "nld-Latn"}, {"nn", "nno-Latn"}, {"or", "ory-Orya"}, {"pa", "pan-Guru"}, {"pl", "pol-Latn"}, {"ps", "pus-Arab"},
+        {"pt", "por-Latn"}, {"ro", "ron-Latn"}, {"ru", "rus-Cyrl"}, {"rw", "kin-Latn"}, {"sk", "slk-Latn"}, {"sl", "slv-Latn"},
+        {"sq", "sqi-Latn"}, {"sr", "srp-Cyrl"}, {"sv", "swe-Latn"}, {"sw", "swh-Latn"}, {"ta", "tam-Taml"}, {"te", "tel-Telu"},
+        {"th", "tha-Thai"}, {"tl", "tgl-Latn"}, {"tr", "tur-Latn"}, {"uk", "ukr-Cyrl"}, {"ur", "urd-Arab"}, {"uz", "uzn-Latn"},
+        {"vi", "vie-Latn"}, {"yo", "yor-Latn"}, {"zh", "cmn-Hans"}};
+    return codes;
+}
+
+/// "deu-Latn" or "deu_Latn", three letters of ISO 639-3 and a script of ISO 15924; else empty.
+std::string language_and_script(std::string_view name) {
+    const auto is_lower = [](char c) { return c >= 'a' && c <= 'z'; };
+    if (name.size() != 8 || (name[3] != '-' && name[3] != '_') || name[4] < 'A' || name[4] > 'Z') return {};
+    const std::string letters = std::string(name.substr(0, 3)) + std::string(name.substr(5));
+    if (!std::all_of(letters.begin(), letters.end(), is_lower)) return {};
+    return std::string(name.substr(0, 3)) + "-" + std::string(name.substr(4));
+}
+
+/// Languages as MTEB writes them, where a subset's name says which: "en", "zh-CN", "en-de", "deu-Latn", "eng_Latn-deu_Latn"; English for
+/// the sets of the English suites.
 Json languages_of(const std::string& subset, bool known) {
-    static const std::map<std::string, std::string> codes{{"en", "eng-Latn"}, {"de", "deu-Latn"}, {"fr", "fra-Latn"}, {"es", "spa-Latn"},
-                                                          {"it", "ita-Latn"}, {"nl", "nld-Latn"}, {"pt", "por-Latn"}, {"ru", "rus-Cyrl"},
-                                                          {"zh", "cmn-Hans"}, {"ar", "ara-Arab"}, {"hi", "hin-Deva"}, {"sw", "swh-Latn"},
-                                                          {"ja", "jpn-Jpan"}, {"ko", "kor-Hang"}, {"th", "tha-Thai"}};
+    if (subset == "default") return known ? Json({"eng-Latn"}) : Json::array();
+    if (const std::string whole = language_and_script(subset); !whole.empty()) return Json({whole});
     Json languages = Json::array();
-    if (subset == "default") {
-        if (known) languages.push_back("eng-Latn");
-        return languages;
+    for (const std::string_view part : split(subset, '-')) {
+        const auto code = language_codes().find(part);
+        const std::string language = code == language_codes().end() ? language_and_script(part) : std::string(code->second);
+        if (!language.empty() && std::find(languages.begin(), languages.end(), Json(language)) == languages.end())
+            languages.push_back(language);
     }
-    for (const std::string_view part : split(subset, '-'))
-        if (const auto code = codes.find(std::string(part)); code != codes.end()) languages.push_back(code->second);
     return languages;
 }
 

@@ -23,6 +23,16 @@ constexpr std::array<std::string_view, 12> entry_keys{
     "split", "max_examples", "max_documents",     "max_queries",         "on_error", "exclude_same_id", "examples_per_label", "subsets",
     "as",    "role",         "query_instruction", "document_instruction"};
 constexpr std::array<std::string_view, 4> routing_keys{"as", "role", "query_instruction", "document_instruction"};
+constexpr std::string_view usual_split = "test";  // that of data entries
+constexpr std::array<std::pair<std::string_view, std::string_view>, 9> score_metrics{{{"retrieval", "ndcg_at_10"},
+                                                                                      {"reranking", "map"},
+                                                                                      {"classification", "accuracy"},
+                                                                                      {"multilabel_classification", "accuracy"},
+                                                                                      {"clustering", "v_measure"},
+                                                                                      {"sts", "cosine_spearman"},
+                                                                                      {"pair_classification", "cosine_ap"},
+                                                                                      {"summarisation", "cosine_spearman"},
+                                                                                      {"bitext_mining", "f1"}}};
 
 template <typename Keys>
 std::vector<Field> entry_fields(const Keys& keys) {
@@ -32,6 +42,18 @@ std::vector<Field> entry_fields(const Keys& keys) {
 }
 
 std::vector<std::string> task_types() { return {evaluation_task_types.begin(), evaluation_task_types.end()}; }
+
+/// How data sets are scored: of one, or of a task type.
+std::vector<Field> protocol_fields() {
+    return {text("metric", "", "What the score is; only what is computed for the task type here."),
+            text("differs", "", "In what version 2 of the mteb package scores it otherwise.")};
+}
+
+Schema part_schema() {
+    return {"part",
+            "One of the data sets of which a score is the mean.",
+            {text("get", "", "Which data set to get.").must(), text("revision", "", "The commit of it.").must()}};
+}
 
 Schema set_schema() {
     Schema schema{"data set",
@@ -43,13 +65,17 @@ Schema set_schema() {
                       list("folders", text("", "", "A name."), "Other names that its folder may have."),
                       text("get", "", "Which data set to get."),
                       text("revision", "", "The commit of it that MTEB's scores are of."),
+                      list("parts", section("", part_schema(), "A part."), "Data sets of which its score is the mean, in sub-folders."),
                   }};
+    for (Field& field : protocol_fields()) schema.fields.push_back(std::move(field));
     for (Field& field : entry_fields(entry_keys)) schema.fields.push_back(std::move(field));
     return schema;
 }
 
 Schema suite_schema() {
-    const Schema routing{"task type", "What the texts of a task type get, unless a data set says otherwise.", entry_fields(routing_keys)};
+    Schema routing{"task type", "What the data sets of a task type get, unless one says otherwise.", entry_fields(routing_keys)};
+    for (Field& field : protocol_fields()) routing.fields.push_back(std::move(field));
+    routing.fields.push_back(text("split", "", "The part that is scored."));
     return {"suite",
             "A suite of evaluation data sets.",
             {
@@ -67,13 +93,37 @@ Schema suite_schema() {
 
 bool contains(const Json& list, const std::string& name) { return std::find(list.begin(), list.end(), Json(name)) != list.end(); }
 
+/// The metric that a node names, checked: another than the one that is computed would be a promise.
+std::string metric_of(const Json& checked, const YamlNode& node, std::string_view task_type) {
+    const std::string metric = checked["metric"];
+    if (!metric.empty() && metric != score_metric(task_type))
+        throw settings_error("{}: {} data sets are scored by {} here, not by {}; name that, or leave metric out",
+                             node.find("metric")->position().text(), task_type, score_metric(task_type), faceter::quoted(metric));
+    return metric;
+}
+
 /// What the file says of a data set, without defaults.
 SuiteSet set_from(const Json& checked, const YamlNode& node) {
     SuiteSet set{checked["name"], checked["mteb"],    checked["type"], checked["folders"].get<std::vector<std::string>>(),
                  checked["get"],  checked["revision"]};
     for (const std::string_view key : entry_keys)
         if (node.find(key)) set.entry[std::string(key)] = checked[std::string(key)];
+    set.split = set.entry.value("split", std::string());
+    set.metric = metric_of(checked, node, set.task_type);
+    set.differs = checked["differs"];
+    for (const Json& part : checked["parts"]) set.parts.push_back({part["get"], part["revision"]});
     return set;
+}
+
+/// What a task type's entry says, for what a data set of it does not say.
+void apply_task_default(SuiteSet& set, const Json& given, const YamlNode& node) {
+    for (const std::string_view key : routing_keys)
+        if (node.find(key) && !set.entry.contains(key)) set.entry[std::string(key)] = given[std::string(key)];
+    const std::string split = given["split"];
+    if (set.split.empty() && !split.empty() && split != usual_split) set.entry["split"] = split;
+    if (set.split.empty()) set.split = split;
+    if (set.metric.empty()) set.metric = metric_of(given, node, set.task_type);
+    if (set.differs.empty()) set.differs = given["differs"];
 }
 
 void apply_task_defaults(Suite& suite, const Json& tasks, const YamlNode* node, const fs::path& file) {
@@ -83,9 +133,7 @@ void apply_task_defaults(Suite& suite, const Json& tasks, const YamlNode* node, 
             throw settings_error("{}: unknown task type {}{}", node ? node->entry(type)->value.position().text() : file.string(),
                                  faceter::quoted(type), suggestion(type, known));
         for (SuiteSet& set : suite.sets)
-            for (const std::string_view key : routing_keys)
-                if (set.task_type == type && node->find(type)->find(key) && !set.entry.contains(key))
-                    set.entry[std::string(key)] = routing[std::string(key)];
+            if (set.task_type == type) apply_task_default(set, routing, *node->find(type));
     }
 }
 
@@ -162,6 +210,12 @@ std::string plain_name(std::string_view name) {
     return plain;
 }
 
+std::string_view score_metric(std::string_view task_type) {
+    const auto is_it = [&](const auto& one) { return one.first == task_type; };
+    const auto found = std::find_if(score_metrics.begin(), score_metrics.end(), is_it);
+    return found == score_metrics.end() ? std::string_view() : found->second;
+}
+
 Suite read_suite(const fs::path& file) { return read(file, 0); }
 
 Suite find_suite(const std::string& name_or_file) { return read_suite(suite_file(name_or_file, {})); }
@@ -217,9 +271,14 @@ std::string describe_missing(const Suite& suite, const SuitePlan& plan, const fs
     if (plan.missing.empty()) return {};
     std::string lines = fmt::format("suite {}: {} of {} data sets are not under {}", suite.name, plan.missing.size(), suite.sets.size(),
                                     data_root.string());
-    for (const SuiteSet& set : plan.missing)
-        lines += fmt::format("\n  {:<30} {:<24} {}{}", set.name, set.task_type, set.get.empty() ? "" : "get " + set.get,
-                             set.revision.empty() ? "" : ", revision " + set.revision.substr(0, shown_revision));
+    const auto with_revision = [](const std::string& get, const std::string& revision) {
+        return fmt::format("{}{}", get.empty() ? "" : "get " + get,
+                           revision.empty() ? "" : ", revision " + revision.substr(0, shown_revision));
+    };
+    for (const SuiteSet& set : plan.missing) {
+        lines += fmt::format("\n  {:<30} {:<24} {}", set.name, set.task_type, with_revision(set.get, set.revision));
+        for (const SuiteSet::Part& part : set.parts) lines += "\n      " + with_revision(part.get, part.revision);
+    }
     if (!suite.get.empty()) lines += "\n  " + suite.get;
     return lines;
 }

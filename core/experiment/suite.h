@@ -16,9 +16,20 @@ struct SuiteSet {
     std::string task_type;
     std::vector<std::string> folders;  ///< further names that its folder may have
     std::string get;                   ///< which data set to get
-    std::string revision;              ///< and the commit of it that MTEB's scores are of; empty: not known
-    Json entry = Json::object();       ///< settings of its data entry (core/data/settings.h) that differ from the defaults, without `path`
+    std::string revision;              ///< and the commit of it that MTEB's scores are of; empty: not known, or that of its parts
+    std::string split;                 ///< the part that is scored
+    std::string metric;                ///< what its score is: score_metric() of its task type
+    std::string differs;               ///< in what mteb's version 2 scores it otherwise; empty: in nothing that is known
+    /// Data sets of which its score is the mean, as sub-folders of its folder.
+    struct Part {
+        std::string get, revision;
+    };
+    std::vector<Part> parts{};
+    Json entry = Json::object();  ///< settings of its data entry (core/data/settings.h) that differ from the defaults, without `path`
 };
+
+/// The measure that a data set of a task type is scored by here, by MTEB's name for it; empty for a type that is none.
+std::string_view score_metric(std::string_view task_type);
 
 /// A list of data sets to be scored together (resources/suites/*.yaml; its README.md says what a file holds).
 struct Suite {

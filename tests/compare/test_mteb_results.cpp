@@ -302,6 +302,27 @@ class TestMtebResults : public QObject {
         QCOMPARE(file.at("scores").at("test")[0].at("languages"), Json({"deu-Latn"}));
         QCOMPARE(mteb_file_name({{"name", "../evil"}}), std::string("x..-evil.json"));
     }
+    void languages_are_those_that_a_subset_is_named_by() {
+        const auto languages_of = [](const char* subset) {
+            const Json part = {{"name", subset}, {"score", 50}, {"metrics", {{"f1", 50}}}};
+            const Json file = mteb_result({{"name", "my bitext"},
+                                           {"task_type", "bitext_mining"},
+                                           {"metric", "f1"},
+                                           {"score", 50},
+                                           {"metrics", Json::object()},
+                                           {"subsets", Json::array({part})}},
+                                          1);
+            return file.at("scores").at("test")[0].at("languages").dump();
+        };
+        QCOMPARE(languages_of("yo"), std::string(R"(["yor-Latn"])"));
+        QCOMPARE(languages_of("en-de"), std::string(R"(["eng-Latn","deu-Latn"])"));
+        QCOMPARE(languages_of("en-en"), std::string(R"(["eng-Latn"])"));
+        QCOMPARE(languages_of("pt-BR"), std::string(R"(["por-Latn"])"));
+        QCOMPARE(languages_of("ace-Arab"), std::string(R"(["ace-Arab"])"));
+        QCOMPARE(languages_of("eng_Latn-ace_Arab"), std::string(R"(["eng-Latn","ace-Arab"])"));
+        QCOMPARE(languages_of("default"), std::string("[]"));
+        QCOMPARE(languages_of("news articles"), std::string("[]"));
+    }
     void files_that_are_no_results_are_refused_by_name() {
         EXPECT_ERROR(read_one("{\"task_name\": \"A\", \"scores\""), "Task.json", "not valid JSON");
         EXPECT_ERROR(read_one("[1]"), "Task.json", "not a JSON object");

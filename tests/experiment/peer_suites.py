@@ -26,7 +26,7 @@ for benchmark, sets in json.load(open(sys.argv[1])).items():
             "subsets": [] if list(task.hf_subsets) == ["default"] else list(task.hf_subsets),
             "examples_per_label": getattr(task, "samples_per_label", None) or 8,
         }
-        if one["type"] == "reranking" or not one["revision"]:  # named in another form, or a mean of several
+        if one["type"] == "reranking" or not one["revision"]:  # in mteb 1's form, or a mean of several
             says = {key: says[key] for key in ("split",)}
         wrong += [f"{one['mteb']}: {key} is {one[key]}, mteb {mteb.__version__} has {value}" for key, value in says.items() if one[key] != value]
 json.dump(wrong, open(sys.argv[2], "w"))

@@ -42,7 +42,12 @@ class TestSuite : public QObject {
             QCOMPARE(suite.name, name);
             QVERIFY2(!suite.get.empty() && !suite.description.empty(), name.c_str());
             for (const SuiteSet& set : suite.sets) {
-                QVERIFY2(!set.get.empty() && !set.mteb.empty(), (name + ": " + set.name).c_str());
+                const std::string where = name + ": " + set.name;
+                QVERIFY2(!set.get.empty() && !set.mteb.empty(), where.c_str());
+                QVERIFY2(set.metric == score_metric(set.task_type), where.c_str());
+                QVERIFY2(set.split == set.entry.value("split", "test"), where.c_str());
+                QVERIFY2(set.revision.size() == 40 || !set.parts.empty(), where.c_str());
+                for (const SuiteSet::Part& part : set.parts) QVERIFY2(part.revision.size() == 40, where.c_str());
                 QVERIFY2(set.get.find("//") == std::string::npos, "a data set is named, not a host");
             }
         }
@@ -105,6 +110,19 @@ class TestSuite : public QObject {
         QCOMPARE(entry("sts17").at("subsets"), Json({"en-en"}));
         QVERIFY(entry("nq").empty());  // only what differs from the defaults
     }
+    void a_task_types_metric_and_split_are_those_of_its_data_sets_unless_one_says_otherwise() {
+        const Suite suite = read_suite(put(folder_.path() / "protocol.yaml",
+                                           "name: a\ntasks:\n  sts: {metric: cosine_spearman, split: dev, differs: in all}\ndatasets:\n"
+                                           "  - {name: x, type: sts}\n  - {name: y, type: sts, split: test, differs: in nothing}\n"
+                                           "  - {name: z, type: clustering}\n"));
+        QCOMPARE(suite.sets[0].split, std::string("dev"));
+        QCOMPARE(suite.sets[0].entry, Json({{"split", "dev"}}));
+        QCOMPARE(suite.sets[0].metric, std::string("cosine_spearman"));
+        QCOMPARE(suite.sets[1].split, std::string("test"));
+        QCOMPARE(suite.sets[1].entry, Json({{"split", "test"}}));
+        QCOMPARE(suite.sets[0].differs + ", " + suite.sets[1].differs, std::string("in all, in nothing"));
+        QVERIFY(suite.sets[2].split.empty() && suite.sets[2].metric.empty());
+    }
     void unseen_tasks_take_a_seen_tasks_instruction_and_expert() {
         for (const SuiteSet& set : find_suite("mote").sets) {
             const bool unseen = set.task_type != "retrieval" && set.task_type != "classification" && set.task_type != "clustering";
@@ -126,6 +144,7 @@ class TestSuite : public QObject {
         const std::string text = describe_missing(suite, plan, folder_.path() / "data");
         QVERIFY2(text.find("12 of 15 data sets are not under") != std::string::npos && text.find("get mteb/hotpotqa") != std::string::npos,
                  text.c_str());
+        QVERIFY2(text.find("get mteb/cqadupstack-unix, revision 6c6430d3a6d3\n") != std::string::npos, text.c_str());
         EXPECT_ERROR(plan_suite(suite, folder_.path() / "nowhere", true), "nowhere", "no such folder");
     }
     void instructions_are_for_models_that_have_none() {
@@ -139,6 +158,11 @@ class TestSuite : public QObject {
         const auto read = [&](std::string_view text) { return read_suite(put(folder_.path() / "wrong.yaml", text)); };
         EXPECT_ERROR(read("name: a\ndatasets:\n  - {name: x, type: retrievel}\n"), "wrong.yaml:3:", "retrieval");
         EXPECT_ERROR(read("name: a\ndatasets:\n  - {name: x, type: sts, splt: dev}\n"), "wrong.yaml:3:", "did you mean 'split'");
+        EXPECT_ERROR(read("name: a\ndatasets:\n  - {name: x, type: sts, metric: ndcg_at_10}\n"),
+                     "wrong.yaml:3:", "sts data sets are scored by cosine_spearman here, not by 'ndcg_at_10'");
+        EXPECT_ERROR(read("name: a\ntasks:\n  sts: {metric: spearmint}\ndatasets:\n  - {name: x, type: sts}\n"),
+                     "wrong.yaml:3:", "not by 'spearmint'");
+        EXPECT_ERROR(read("name: a\ndatasets:\n  - {name: x, type: sts, parts: [{get: y}]}\n"), "wrong.yaml:3:", "revision");
         EXPECT_ERROR(read("name: a\ndatasets: []\n"), "no data set");
         EXPECT_ERROR(read("name: a\ndatasets:\n  - {name: x, type: sts}\n  - {name: x, type: sts}\n"), "two data sets are called 'x'");
         EXPECT_ERROR(read("name: a\nextends: beir-16\n"), "unknown suite 'beir-16'", "beir-15");

@@ -158,10 +158,13 @@ class TestResultNames : public QObject {
     }
 
     void a_set_that_is_no_task_of_mteb_is_said_and_a_model_without_instructions_has_none() {
-        fs::copy(in("STS12"), in("my own"), fs::copy_options::recursive);
-        const ChildResult result =
-            worker({"evaluate", "--model", model(), "--data", in("STS12"), "--data", in("my own"), "--mteb-results", in("own-results")});
+        for (const char* name : {"my own", "MindSmallReranking"}) fs::copy(in("STS12"), in(name), fs::copy_options::recursive);
+        const ChildResult result = worker({"evaluate", "--model", model(), "--data", in("STS12"), "--data", in("my own"), "--data",
+                                           in("MindSmallReranking"), "--mteb-results", in("own-results")});
         QCOMPARE(result.exit_code, 0);
+        QVERIFY2(result.last_lines.find("note: MindSmallReranking is scored otherwise than version 2 of the mteb package does it: each "
+                                        "query ranks by itself") != std::string::npos,
+                 result.last_lines.c_str());
         QVERIFY2(result.last_lines.find("no suite knows 'my own' as a task of the mteb package") != std::string::npos,
                  result.last_lines.c_str());
         const fs::path revision = fs::directory_iterator(fs::directory_iterator(in("own-results"))->path())->path();
