@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <functional>
 
 #include "common/random.h"
@@ -61,12 +62,28 @@ Matrix resampled_means(const std::vector<SeedScores>& scores, std::uint64_t seed
     return means;
 }
 
-/// How many are better than `own`, and one.
-int rank_among(double own, const Matrix& means, std::size_t resample) {
-    return 1 + static_cast<int>(std::count_if(means.begin(), means.end(), [&](const auto& group) { return group[resample] > own; }));
+/// How many groups are better, and one: [group][resample].
+Matrix resampled_ranks(const Matrix& means) {
+    Matrix ranks(means.size(), std::vector<double>(num_resamples));
+    std::vector<double> best_first(means.size());
+    for (std::size_t i = 0; i < num_resamples; ++i) {
+        for (std::size_t g = 0; g < means.size(); ++g) best_first[g] = means[g][i];
+        std::sort(best_first.begin(), best_first.end(), std::greater<>());
+        for (std::size_t g = 0; g < means.size(); ++g) {
+            const auto own = std::lower_bound(best_first.begin(), best_first.end(), means[g][i], std::greater<>());
+            ranks[g][i] = 1 + static_cast<double>(own - best_first.begin());
+        }
+    }
+    return ranks;
 }
 
+/// Whether the interval of how much better the first is begins at 0 or below. All but a few pairs are told by how many resamples do not
+/// have it better.
 bool cannot_be_told_apart(const std::vector<double>& better, const std::vector<double>& worse) {
+    const auto least = static_cast<std::ptrdiff_t>((1 - confidence) / 2 * static_cast<double>(num_resamples));
+    std::ptrdiff_t not_better = 0;
+    for (std::size_t i = 0; i < num_resamples; ++i) not_better += better[i] <= worse[i];
+    if (std::abs(not_better - least) > 1) return not_better > least;
     std::vector<double> differences(better.size());
     std::transform(better.begin(), better.end(), worse.begin(), differences.begin(), std::minus<>());
     return percentile_interval(differences, confidence).low <= 0;
@@ -104,10 +121,9 @@ RankIntervals rank_intervals(const Comparison& comparison, std::uint64_t seed) {
         result.reason = fmt::format("the rows share {} data sets, at least {} are needed", result.num_sets, fewest_sets);
     if (!result.reason.empty()) return result;
     const Matrix means = resampled_means(scores, seed);
+    const Matrix resampled = resampled_ranks(means);
     for (std::size_t g = 0; g < scores.size(); ++g) {
-        std::vector<double> ranks(num_resamples);
-        for (std::size_t i = 0; i < num_resamples; ++i) ranks[i] = rank_among(means[g][i], means, i);
-        const Interval interval = percentile_interval(ranks, confidence);
+        const Interval interval = percentile_interval(resampled[g], confidence);
         result.ranks.push_back(
             {g, mean_of(scores[g]), 1, static_cast<int>(std::floor(interval.low)), static_cast<int>(std::ceil(interval.high)), {}});
     }
