@@ -296,10 +296,10 @@ bool CurriculumPage::hasView(int view) const {
 
 RunPage::Nothing CurriculumPage::nothing() const {
     if (runs().empty())  // nor is there a choice of views
-        return {tr("No shown run has trained several tasks, or data sets by a plan"),
+        return {tr("No shown run has trained several tasks"),
                 tr("The order in which runs met their tasks would be here, and Data-CUBE's tour, similarities, annealing, difficulties and "
                    "underfitting of variants with curriculum: {method: data_cube} and the analysis data_cube_report. Tick runs of several "
-                   "tasks in the navigator.")};
+                   "tasks, or of one whose data sets a curriculum planned, in the navigator.")};
     if (view() == View::batches)
         return {tr("No order of tasks yet"),
                 tr("Which task each step trained stands here once a shown run has logged its losses by task (loss/…).")};

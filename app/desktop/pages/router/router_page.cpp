@@ -68,7 +68,7 @@ RunPage::Nothing RouterPage::nothing() const {
     const bool studied = run && std::any_of(std::begin(m_cards), std::end(m_cards), [&](auto* one) { return one->hasAny(run->report); });
     const QString text =
         studied ? missingPart() : tr("It comes from the analysis router_study, on retrieval sets: add it to the experiment's analyses.");
-    return {studied ? tr("This run's study of its router has nothing for this view") : tr("This run has no study of its router"),
+    return {studied ? tr("The study has nothing for this view") : tr("This run has no study of its router"),
             text + QLatin1Char(' ') + modelPart(run)};
 }
 
