@@ -101,8 +101,9 @@ int start(QApplication& application) {
     const QString project = parser.value(QStringLiteral("project"));
     const bool isOpen = project.isEmpty() || window.openOrMakeProject(project);
     if (screenshot) return isOpen ? shoot(window, parser) : fail(ExitCode::data, window.complaint());
-    const QString path = paths.value(0, project.isEmpty() ? settings.value(QStringLiteral("project")).toString() : QString());
-    if (isOpen && !path.isEmpty()) window.openPath(path);
+    if (isOpen && !paths.isEmpty()) window.openPath(paths.first());
+    const QString last = settings.value(QStringLiteral("project")).toString();
+    if (project.isEmpty() && paths.isEmpty() && !last.isEmpty()) window.openRemembered(last);
     return application.exec();
 }
 

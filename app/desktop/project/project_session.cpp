@@ -1,5 +1,6 @@
 #include "project/project_session.h"
 
+#include <QFileInfo>
 #include <QFileSystemWatcher>
 
 #include "project/cluster_thread.h"
@@ -26,7 +27,12 @@ ProjectSession::ProjectSession(const std::filesystem::path& folder, QObject* par
         Q_EMIT problem(message);
     });
     auto* watcher = new QFileSystemWatcher(this);
-    watcher->addPath(QString::fromStdString((m_folder / "runs").string()));
+    background([runs = QString::fromStdString((m_folder / "runs").string())] {  // where it hangs, only this waits
+        return QFileInfo(runs).isDir() ? runs : QString();
+    })
+        .then(this, [watcher](const QString& runs) {
+            if (!runs.isEmpty()) watcher->addPath(runs);
+        });
     connect(watcher, &QFileSystemWatcher::directoryChanged, this, &ProjectSession::refresh);
     connect(m_cluster.get(), &ClusterThread::warned, this, &ProjectSession::warned);
     connect(m_cluster.get(), &ClusterThread::settled, this, &ProjectSession::settled);

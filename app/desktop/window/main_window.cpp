@@ -113,8 +113,8 @@ MainWindow::MainWindow(Workspace& workspace)
     m_activity->setJobs(new JobsPanel(m_tools->jobs()));
     m_inspector->addRunPart(new DiagnoseCard(workspace, m_tools->jobs()));
     buildMenus();
-    connect(m_navigator, &Navigator::projectChosen, this, &MainWindow::openPath);
-    connect(m_start, &StartPage::projectChosen, this, &MainWindow::openPath);
+    connect(m_navigator, &Navigator::projectChosen, this, &MainWindow::openRemembered);
+    connect(m_start, &StartPage::projectChosen, this, &MainWindow::openRemembered);
     m_tools->serve(m_start);
     connect(m_start, &StartPage::openChosen, this, &MainWindow::chooseProject);
     connect(m_start, &StartPage::quickStartChosen, this, &MainWindow::quickStart);
@@ -191,7 +191,11 @@ void MainWindow::buildPanels() {
     rows->addWidget(m_vertical, 1);
     setCentralWidget(all);
     statusBar()->setSizeGripEnabled(false);
-    connect(m_tabs, &QTabBar::currentChanged, this, &MainWindow::tabChosen);
+    connect(m_tabs, &QTabBar::currentChanged, this, [this](int index) {
+        const bool byArrows = m_tabs->hasFocus() && QGuiApplication::mouseButtons() == Qt::NoButton;
+        tabChosen(index);
+        if (byArrows) m_tabs->setFocus(Qt::OtherFocusReason);  // they go on to the next one
+    });
     connect(m_tabs, &QTabBar::tabBarClicked, this, [this](int index) {
         if (index == m_tabs->currentIndex()) tabChosen(index);
     });
@@ -224,7 +228,8 @@ void MainWindow::buildFileMenu() {
     QMenu* recent = file->addMenu(tr("Open recent"));
     connect(recent, &QMenu::aboutToShow, this, [this, recent] {
         recent->clear();
-        for (const QString& folder : recentProjects()) recent->addAction(asWritten(folder), this, [this, folder] { openPath(folder); });
+        for (const QString& folder : recentProjects())
+            recent->addAction(asWritten(folder), this, [this, folder] { openRemembered(folder); });
     });
     file->addAction(tr("Close project"), this, [this] { m_workspace.closeProject(); });
     file->addSeparator();
@@ -344,7 +349,21 @@ void MainWindow::chooseProject() {
     if (!folder.isEmpty()) openPath(folder);
 }
 
+/// It may lie on a mount that hangs: who may wait looks first.
+void MainWindow::openRemembered(const QString& folder) {
+    m_remembered = folder;
+    statusBar()->showMessage(tr("Looking for %1…").arg(folder));
+    existingFolders({folder}).then(this, [this, folder](const QStringList& found) {
+        if (m_remembered != folder) return;  // another was opened meanwhile
+        statusBar()->clearMessage();
+        if (!found.isEmpty()) return static_cast<void>(openPath(folder));
+        m_remembered.clear();
+        m_complaint->setMessage(tr("%1: no such file or folder").arg(folder));
+    });
+}
+
 bool MainWindow::openPath(const QString& path) {
+    m_remembered.clear();
     const QFileInfo info(path);
     const QDir folder(info.absoluteFilePath());
     const QString ending = info.suffix().toLower();
@@ -416,11 +435,9 @@ bool MainWindow::goTo(const QString& page) {
     if (page == QStringLiteral("start")) return showStart(), true;
     for (int i = 0; i < m_tabs->count(); ++i)
         if (m_tabs->tabData(i).toString() == page) {
-            if (m_tabs->currentIndex() != i)
-                m_tabs->setCurrentIndex(i);
-            else
-                tabChosen(i);
-            return true;
+            const QSignalBlocker quiet(m_tabs);
+            m_tabs->setCurrentIndex(i);
+            return tabChosen(i), true;
         }
     return false;
 }

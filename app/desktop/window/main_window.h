@@ -29,7 +29,10 @@ class MainWindow : public QMainWindow {
 
     /// Opens a project folder, a run folder of one, or an experiment file. False (with a complaint shown) where it is none of these.
     bool openPath(const QString& path);
-    /// The same; a folder that is empty or not there is made a project, as `faceter run --project` does. One with other things is refused.
+    /// A project of before, once it has been found in the background.
+    void openRemembered(const QString& folder);
+    /// The same as openPath(); a folder that is empty or not there is made a project, as `faceter run --project` does. One with other
+    /// things is refused.
     bool openOrMakeProject(const QString& path);
     /// What was last complained of; empty: nothing.
     QString complaint() const;
@@ -87,6 +90,7 @@ class MainWindow : public QMainWindow {
     QAction* m_navigatorWanted = nullptr;
     QAction* m_inspectorWanted = nullptr;
     int m_activityHeight = 120;  ///< before it was folded
+    QString m_remembered;        ///< the project of before that is looked for
     QString m_lastPage;          ///< of the project before: another one is looked at on the same page
     QAction* m_stop = nullptr;
     QAction* m_resume = nullptr;

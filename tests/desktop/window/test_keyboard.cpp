@@ -1,6 +1,7 @@
 #include <QAbstractButton>
 #include <QAbstractSlider>
 #include <QAccessible>
+#include <QCheckBox>
 #include <QComboBox>
 #include <QLineEdit>
 #include <QSettings>
@@ -101,6 +102,18 @@ class TestKeyboard : public QObject {
         for (const QWidget* widget : std::as_const(wanted))
             if (takesTab(widget) && !visited.contains(widget)) missed << nameOf(widget);
         QVERIFY2(missed.isEmpty(), qPrintable(missed.join(QStringLiteral(", "))));
+    }
+
+    /// Not to a choice in its head: arrows would change what is shown.
+    void a_page_gives_the_keyboard_to_what_it_is_about_data() { rows(); }
+    void a_page_gives_the_keyboard_to_what_it_is_about() {
+        QFETCH(QString, page);
+        open(page == QStringLiteral("runs") ? QStringLiteral("results") : QStringLiteral("runs"));
+        open(page);
+        QWidget* focus = QApplication::focusWidget();
+        QVERIFY(focus && window_->page(page)->isAncestorOf(focus));
+        const bool isChoice = qobject_cast<QComboBox*>(focus) || qobject_cast<QCheckBox*>(focus);
+        QVERIFY2(!isChoice, qPrintable(nameOf(focus)));
     }
 
     void whatever_takes_the_keyboard_has_a_name_that_is_spoken_data() { rows(); }

@@ -417,6 +417,31 @@ class TestSwitching : public QObject {
         QTRY_VERIFY(!offered(QStringLiteral("/a/mount/that/hangs")));
         QVERIFY(offered(first_));
     }
+
+    void a_project_of_before_is_looked_for_by_who_may_wait() {
+        const QString gone = QStringLiteral("/a/mount/that/hangs");
+        Workspace workspace;
+        MainWindow window(workspace);
+        window.show();
+        auto* start = window.findChild<StartPage*>();
+        const auto complaints = [&window] {
+            QString all;
+            for (const ErrorBar* bar : window.findChildren<ErrorBar*>()) all += bar->message();
+            return all;
+        };
+        Q_EMIT start->projectChosen(gone);
+        QVERIFY(!complaints().contains(gone));
+        QTRY_VERIFY_WITH_TIMEOUT(complaints().contains(gone), patience_ms);
+        Q_EMIT start->projectChosen(first_);
+        QVERIFY(!workspace.session());
+        QTRY_VERIFY_WITH_TIMEOUT(workspace.session(), patience_ms);
+        Q_EMIT start->projectChosen(first_);
+        window.openPath(empty_);  // what is opened meanwhile stays
+        bool found = false;
+        existingFolders({first_}).then(&window, [&found](const QStringList&) { found = true; });
+        QTRY_VERIFY_WITH_TIMEOUT(found, patience_ms);
+        QCOMPARE(workspace.session()->folder(), absolute_path(empty_.toStdString()));
+    }
 };
 
 FACETER_TEST(TestSwitching)
