@@ -19,7 +19,7 @@
 namespace faceter::desktop {
 namespace {
 
-constexpr int two_columns = 560;
+constexpr int two_columns = 720;
 
 struct Report {
     QList<QPair<QString, QString>> facts;

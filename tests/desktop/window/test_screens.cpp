@@ -23,6 +23,8 @@ using namespace faceter::testing;
 
 namespace {
 
+constexpr int lowest_plot = 40;  // px between the axes
+
 QString nameOf(const QWidget* widget, const QString& text) {
     return QStringLiteral("%1 \"%2\" (%3 wide)").arg(widget->metaObject()->className(), text).arg(widget->width());
 }
@@ -85,7 +87,7 @@ class TestScreens : public QObject {
         QTest::addColumn<QSize>("size");
         for (const PageEntry& entry : pageEntries())
             for (const bool dark : {false, true})
-                for (const QSize size : {QSize(1280, 800), QSize(1024, 700)})
+                for (const QSize size : {QSize(1280, 800), QSize(1024, 700), QSize(800, 600)})
                     QTest::addRow("%s %s %d", qPrintable(entry.id), dark ? "dark" : "light", size.width()) << entry.id << dark << size;
     }
     void every_page_is_drawn_with_nothing_clipped_and_no_empty_plot() {
@@ -110,7 +112,11 @@ class TestScreens : public QObject {
             for (int x = 0; x < image.width(); x += 3) colours.insert(image.pixel(x, y));
         QVERIFY2(colours.size() > 20, qPrintable(QString::number(colours.size())));
         for (const FigureView* view : window.findChildren<FigureView*>())
-            if (view->isVisible()) QVERIFY2(view->hasValues(), qPrintable(view->accessibleName() + QStringLiteral(" is empty")));
+            if (view->isVisible()) {
+                QVERIFY2(view->hasValues(), qPrintable(view->accessibleName() + QStringLiteral(" is empty")));
+                const int height = view->plot()->axisRect()->height();
+                QVERIFY2(height >= lowest_plot, qPrintable(QStringLiteral("%1: %2 px").arg(view->accessibleName()).arg(height)));
+            }
         const QStringList cut = clipped(window);
         QVERIFY2(cut.isEmpty(), qPrintable(cut.join(QLatin1Char('\n'))));
     }
@@ -169,7 +175,7 @@ class TestScreens : public QObject {
         MainWindow window(workspace);
         window.show();
         auto* start = window.findChild<QWidget*>(QStringLiteral("startPage"));
-        for (const int width : {640, 1280}) {
+        for (const int width : {640, 800, 1280}) {
             window.resize(width, 700);
             QString error;
             const QString file = QString::fromStdString((folder_.path() / "start.png").string());

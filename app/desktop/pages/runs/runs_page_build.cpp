@@ -25,7 +25,7 @@
 namespace faceter::desktop {
 namespace {
 
-constexpr int lowest_with_curves = 400;  // px, of the page: below it they would leave no line of the table
+constexpr int lowest_with_curves = 500;  // px, of the page: below it neither a plot nor the table has room
 constexpr int most_setting_groups = 40;  // of a menu; the rest by columns
 
 QPushButton* newExperimentButton() {
