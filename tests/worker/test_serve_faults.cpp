@@ -103,6 +103,24 @@ class TestServeFaults : public QObject {
         QCOMPARE(Json::parse(answer.body).at("data").size(), std::size_t{4000});
         QCOMPARE(server.exit_code(), 0);
     }
+    void the_end_answers_what_was_sent_and_is_not_read_yet() {
+        Server server;
+        std::vector<std::unique_ptr<HttpClient>> clients;
+        for (int i = 0; i < 10; ++i) {
+            clients.push_back(std::make_unique<HttpClient>(server.port));
+            clients.back()->ask("GET", "/health");
+            QCOMPARE(clients.back()->read().status, 200);
+        }
+        HttpClient idle(server.port);
+        server.terminate(SIGSTOP);
+        for (int i = 0; i < 30; ++i) clients.push_back(std::make_unique<HttpClient>(server.port));
+        for (const auto& client : clients) send_request(*client, Json{{"input", "a cat"}}.dump());
+        server.terminate();
+        server.terminate(SIGCONT);
+        for (const auto& client : clients) QCOMPARE(client->read().status, 200);
+        QVERIFY(idle.is_closed_by_server());
+        QCOMPARE(server.exit_code(), 0);
+    }
     /// Each answer is of 60 MB, and none is read.
     void answers_that_nobody_reads_take_a_bounded_memory() {
         const Server server(QStringList{"--max-texts", "100000"});

@@ -30,6 +30,7 @@ using boost::system::error_code;
 constexpr auto look_for_stop = std::chrono::milliseconds(100);
 constexpr std::chrono::milliseconds surplus_time{5'000};  // of a client beyond those that there is room for, to ask and to be told
 constexpr std::size_t most_surplus = 256;                 // at a time, and half as many as there is room for
+constexpr std::chrono::milliseconds last_moment{1'000};   // of a client that came as the server ends, to ask
 
 constexpr std::string_view scheme = "http://";  // of a whole address, as proxies ask
 
@@ -91,6 +92,8 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
     void listen(const std::string& host, std::uint16_t port);
     void accept();
     void accept_later();
+    void accept_waiting();
+    void take(tcp::socket socket);
     void look(const std::function<bool()>& stop);
     void drain();
     /// The loop ends when the last connection is closed, and at the latest at the deadline.
@@ -119,7 +122,11 @@ class HttpServer::State::Connection final : public std::enable_shared_from_this<
     }
 
     void start() { read_header(); }
-    bool is_idle() const { return idle_; }
+    /// Unless it has sent a request that is not read yet; one that just came has a moment to send it.
+    void end_if_idle() {
+        if (!idle_) return;
+        unread_ || (!is_new_ && !has_sent()) ? close() : give_a_moment();
+    }
     std::size_t answer_bytes() const { return answer_bytes_; }
     std::uint64_t answer_number() const { return answer_number_; }
     void close() {
@@ -139,6 +146,14 @@ class HttpServer::State::Connection final : public std::enable_shared_from_this<
     void read_header();
     void await_first_byte();
     bool has_first_byte();
+    bool has_sent() const {
+        error_code ignored;
+        return buffer_.size() > 0 || stream_.socket().available(ignored) > 0;
+    }
+    void give_a_moment() {
+        deadline_.expires_after(last_moment);
+        watch_clock();
+    }
     void read_rest_of_header();
     void start_clock();
     void watch_clock();
@@ -183,6 +198,7 @@ class HttpServer::State::Connection final : public std::enable_shared_from_this<
     std::uint64_t answer_number_ = 0;
     bool surplus_;           // beyond the clients at a time: it is told so
     unsigned version_ = 11;  // of the request, and so of the answer
+    bool is_new_ = true;     // it has not begun to ask
     bool idle_ = true, keep_alive_ = false, unread_ = false, wants_body_ = true, late_ = false;
     std::array<char, 16384> discarded_{};
 };
@@ -212,7 +228,8 @@ void HttpServer::State::Connection::hang_up() { std::exchange(exchange_, nullptr
 
 void HttpServer::State::Connection::read_header() {
     idle_ = true;
-    if (server_.draining) return close();
+    if (server_.draining && !is_new_) return close();
+    if (server_.draining) give_a_moment();
     version_ = 11;
     wants_body_ = true;
     parser_.emplace();
@@ -240,7 +257,7 @@ bool HttpServer::State::Connection::has_first_byte() {
 }
 
 void HttpServer::State::Connection::read_rest_of_header() {
-    idle_ = false;
+    idle_ = is_new_ = false;
     start_clock();
     http::async_read_header(stream_, buffer_, *parser_,
                             [self = shared_from_this()](error_code error, std::size_t) { self->took_header(error); });
@@ -437,16 +454,31 @@ void HttpServer::State::accept() {
     acceptor.async_accept([this, self = shared_from_this()](error_code error, tcp::socket socket) {
         if (error == asio::error::operation_aborted) return;
         if (error) return accept_later();  // no descriptor is free, say
-        if (const bool full = connections.size() - surplus >= limits.connections;
-            !full || surplus < std::min(most_surplus, limits.connections / 2 + 1)) {
-            error_code ignored;
-            socket.set_option(tcp::no_delay(true), ignored);
-            const auto connection = std::make_shared<Connection>(*this, std::move(socket), full);
-            connections.insert(connection);
-            connection->start();
-        }
-        accept();  // one beyond those that are told is closed as it goes
+        take(std::move(socket));
+        if (acceptor.is_open()) accept();
     });
+}
+
+/// One beyond those that are told is closed as it goes.
+void HttpServer::State::take(tcp::socket socket) {
+    const bool full = connections.size() - surplus >= limits.connections;
+    if (full && surplus >= std::min(most_surplus, limits.connections / 2 + 1)) return;
+    error_code ignored;
+    socket.set_option(tcp::no_delay(true), ignored);
+    const auto connection = std::make_shared<Connection>(*this, std::move(socket), full);
+    connections.insert(connection);
+    connection->start();
+}
+
+/// Those whose connections the system has made already.
+void HttpServer::State::accept_waiting() {
+    error_code error;
+    acceptor.non_blocking(true, error);
+    for (int i = 0; i < asio::socket_base::max_listen_connections && !error; ++i) {
+        tcp::socket socket(loop);
+        acceptor.accept(socket, error);
+        if (!error) take(std::move(socket));
+    }
 }
 
 void HttpServer::State::accept_later() {
@@ -466,13 +498,15 @@ void HttpServer::State::look(const std::function<bool()>& stop) {
 }
 
 void HttpServer::State::drain() {
-    draining = true;
+    accept_waiting();
     error_code ignored;
     acceptor.close(ignored);
-    const auto open = connections;
-    for (const auto& connection : open)
-        if (connection->is_idle()) connection->close();
-    wait_for_end(std::chrono::steady_clock::now() + limits.drain);
+    draining = true;
+    asio::post(loop, [this, self = shared_from_this()] {  // behind what the loop has read already
+        const auto open = connections;
+        for (const auto& connection : open) connection->end_if_idle();
+        wait_for_end(std::chrono::steady_clock::now() + limits.drain);
+    });
 }
 
 void HttpServer::State::wait_for_end(std::chrono::steady_clock::time_point deadline) {
