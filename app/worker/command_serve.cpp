@@ -135,6 +135,11 @@ void add_limits(CLI::App& command, ServeCommand& options) {
     command.add_option("--max-body", options.http.body_bytes, "Bytes of a request's body")
         ->check(CLI::Range(1024, 1 << 30))
         ->capture_default_str();
+    command
+        .add_option("--max-text", options.api.text_bytes,
+                    "Bytes of one text, which becomes tokens whole before the model's length cuts it; beyond, 413 is answered")
+        ->check(CLI::Range(1, 1 << 30))
+        ->capture_default_str();
     command.add_option("--max-texts", options.api.texts, "Texts of a request")->check(CLI::Range(1, 1 << 30))->capture_default_str();
     command.add_option("--max-tokens", options.service.request_tokens, "Tokens of a request")
         ->check(CLI::Range(1, 1 << 30))

@@ -18,9 +18,9 @@ using namespace faceter::testing;
 
 namespace {
 
-const Json tasks = {{"nature", {{"type", "retrieval"}, {"instructions", {{"query", "query: "}, {"document", "passage: "}}}}},
-                    {"music", {{"type", "clustering"}, {"instructions", {{"query", "group: "}, {"document", "group: "}}}}},
-                    {"weather", {{"type", "classification"}, {"instructions", {{"query", "label: "}, {"document", "label: "}}}}}};
+const Json served_tasks = {{"nature", {{"type", "retrieval"}, {"instructions", {{"query", "query: "}, {"document", "passage: "}}}}},
+                           {"music", {{"type", "clustering"}, {"instructions", {{"query", "group: "}, {"document", "group: "}}}}},
+                           {"weather", {{"type", "classification"}, {"instructions", {{"query", "label: "}, {"document", "label: "}}}}}};
 
 /// Over all parts, back and forth; "" is the request that names no task.
 const std::vector<std::string> asked{
@@ -30,7 +30,7 @@ const std::vector<std::string> asked{
 /// A folder as a run of `variant` leaves it, every part with weights of its own.
 void write_trained(const fs::path& folder, const std::string& start, const Json& variant) {
     const at::NoGradGuard no_grad;
-    const Json settings = {{"model", start}, {"tasks", tasks}, {"variant", variant}};
+    const Json settings = {{"model", start}, {"tasks", served_tasks}, {"variant", variant}};
     const auto model = open_start_model(settings);
     variant_of(settings)->prepare(*model);
     at::manual_seed(3);
@@ -43,7 +43,7 @@ void write_trained(const fs::path& folder, const std::string& start, const Json&
 /// A run of MoTE that was trained, for two steps.
 RunDirectory trained_run(const fs::path& folder) {
     std::string text = "tasks:\n";
-    for (const auto& [name, task] : tasks.items())
+    for (const auto& [name, task] : served_tasks.items())
         text += fmt::format("  {}:\n    type: {}\n    instructions: {}\n    train: [{{source: file, path: pairs.jsonl}}]\n", name,
                             task.at("type").get<std::string>(), task.at("instructions").dump());
     return served_run(folder, text + "variants: {MoTE: {method: mote}}\n");

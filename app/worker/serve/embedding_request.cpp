@@ -55,6 +55,14 @@ void take_texts(const Json& input, const ApiLimits& limits, EmbeddingRequest& re
     }
 }
 
+/// What the model does not read of a text has to become tokens all the same, for as long as it is.
+void refuse_long_texts(const std::vector<std::string>& texts, const ApiLimits& limits) {
+    for (std::size_t i = 0; i < texts.size(); ++i)
+        if (texts[i].size() > limits.text_bytes)
+            throw Refused(413, fmt::format("text {} has {} bytes; at most {} are taken of one (--max-text): shorten it", i + 1,
+                                           texts[i].size(), limits.text_bytes));
+}
+
 EmbeddingRequest read_common(const Json& body, const char* input, const ApiLimits& limits) {
     EmbeddingRequest request;
     request.model = json_or<std::string>(body, "model", "", "request");
@@ -64,6 +72,7 @@ EmbeddingRequest read_common(const Json& body, const char* input, const ApiLimit
         if (*request.dimensions < 1) throw Refused(400, fmt::format("dimensions is {}; at least 1 is expected", *request.dimensions));
     }
     take_texts(body.contains(input) ? body[input] : Json(), limits, request);
+    refuse_long_texts(request.texts, limits);
     return request;
 }
 

@@ -15,7 +15,8 @@ struct Refused : std::runtime_error {
 };
 
 struct ApiLimits {
-    std::size_t texts = 2048;  ///< of a request
+    std::size_t texts = 2048;          ///< of a request
+    std::size_t text_bytes = 1 << 20;  ///< of one text
 };
 
 /// What the body of a request asks for, before any model is looked at: texts, or the token ids of texts.
@@ -30,7 +31,8 @@ struct EmbeddingRequest {
     std::optional<bool> normalise;
 };
 
-/// The body of POST /v1/embeddings. Throws Refused (400, 413: too many texts) or a data error: no JSON, or a member of another type.
+/// The body of POST /v1/embeddings. Throws Refused (400; 413: too many texts, or one that is too long) or a data error: no JSON, or a
+/// member of another type.
 EmbeddingRequest read_openai_request(std::string_view body, const ApiLimits& limits);
 /// The same of POST /embed.
 EmbeddingRequest read_tei_request(std::string_view body, const ApiLimits& limits);

@@ -17,9 +17,27 @@ namespace faceter::worker {
 namespace {
 
 constexpr std::int64_t tokens_on_cpu = 4096, tokens_on_device = 65536;
-constexpr std::size_t routed_texts = 64;  // at a time
+constexpr std::size_t routed_texts = 64;        // at a time
+constexpr std::size_t quick_bytes = 64 << 10;   // of texts that become tokens between two passes
+constexpr std::size_t slice_bytes = 512 << 10;  // of a long request, before the next one has its turn
 
-std::vector<std::string_view> views_of(const std::vector<std::string>& texts) { return {texts.begin(), texts.end()}; }
+/// Texts from `from` on, until they have so many bytes.
+std::vector<std::string_view> some_of(const std::vector<std::string>& texts, std::size_t from, std::size_t most_bytes) {
+    std::vector<std::string_view> some;
+    for (std::size_t bytes = 0; from < texts.size() && bytes < most_bytes; ++from) bytes += some.emplace_back(texts[from]).size();
+    return some;
+}
+
+bool is_long(const EmbedWork& work) {
+    std::size_t bytes = 0;
+    return std::any_of(work.texts.begin(), work.texts.end(), [&](const std::string& text) { return (bytes += text.size()) > quick_bytes; });
+}
+
+void append(TokenBatch& all, const TokenBatch& more) {
+    const std::uint64_t start = all.ids.size();
+    all.ids.insert(all.ids.end(), more.ids.begin(), more.ids.end());
+    for (std::size_t i = 1; i <= more.size(); ++i) all.offsets.push_back(start + more.offsets[i]);
+}
 
 /// How the tokenizer cuts a text that is too long, as it shows by cutting one.
 struct Cut {
@@ -84,6 +102,8 @@ std::string does_not_fit(const Encoder& encoder, std::int64_t tokens, const std:
         encoder.device().str(), tokens, shortage);
 }
 
+EmbedResult too_late() { return {503, "the server did not come to this request in time; ask again later", {}, 0}; }
+
 }  // namespace
 
 bool cuts_left(const Tokenizer& tokenizer) { return cut_of(tokenizer).left; }
@@ -98,6 +118,15 @@ struct EmbeddingService::Job {
     std::int64_t skip = 0;  ///< rows that pooling leaves out
     std::size_t next = 0, left = 0;
     std::uint64_t last_turn = 0;  ///< when a text of it was last taken, or it came
+    bool begun = false;
+    bool is_read() const { return encoded.size() == work.size(); }
+    /// For its vectors, when all of its texts are read.
+    void make_room() {
+        skip = work.ids.empty() ? model().prompt_rows(work.where.route.instruction) : 0;
+        rows = at::zeros({static_cast<std::int64_t>(encoded.size()), model().dim()}, at::kFloat);
+        left = encoded.size();
+        pass_empty_texts();
+    }
     /// A text of no tokens is the zero vector, which stands there already.
     void pass_empty_texts() {
         for (; next < encoded.size() && encoded[next].empty(); ++next) --left;
@@ -112,19 +141,28 @@ struct EmbeddingService::Item {
     std::size_t text;
 };
 
-EmbeddingService::EmbeddingService(const ServiceLimits& limits)
-    : limits_(limits), thread_([this, threads = at::get_num_threads()] {
-          at::set_num_threads(threads);  // that is said to each thread anew
-          work();
-      }) {}
+EmbeddingService::EmbeddingService(const ServiceLimits& limits) : limits_(limits) {
+    const auto start = [this, threads = at::get_num_threads()](void (EmbeddingService::*work)()) {
+        return std::thread([=, this] {
+            at::set_num_threads(threads);  // that is said to each thread anew
+            (this->*work)();
+        });
+    };
+    thread_ = start(&EmbeddingService::work);
+    reader_ = start(&EmbeddingService::read_long);
+}
 
 EmbeddingService::~EmbeddingService() {
-    {
-        const std::lock_guard lock(mutex_);
-        ending_ = true;
-    }
-    wake_.notify_all();
-    thread_.join();
+    const auto end = [this](bool& ends, std::condition_variable& wake, std::thread& thread) {
+        {
+            const std::lock_guard lock(mutex_);
+            ends = true;
+        }
+        wake.notify_all();
+        thread.join();
+    };
+    end(reading_ends_, wake_reader_, reader_);  // whose requests the other one embeds
+    end(ending_, wake_, thread_);
 }
 
 bool EmbeddingService::submit(EmbedWork work, std::function<bool()> gone, Done done) {
@@ -136,8 +174,9 @@ bool EmbeddingService::submit(EmbedWork work, std::function<bool()> gone, Done d
     const std::size_t texts = job->work.size();
     if (counts_.waiting_texts > 0 && counts_.waiting_texts + texts > limits_.waiting_texts) return false;
     counts_.waiting_texts += texts;
-    arrived_.push_back(std::move(job));
-    wake_.notify_all();
+    const bool to_reader = is_long(job->work);
+    (to_reader ? long_ : arrived_).push_back(std::move(job));
+    (to_reader ? wake_reader_ : wake_).notify_all();
     return true;
 }
 
@@ -150,14 +189,28 @@ std::int64_t EmbeddingService::batch_tokens(const Encoder& encoder) const {
     return limits_.batch_tokens > 0 ? limits_.batch_tokens : encoder.device().is_cpu() ? tokens_on_cpu : tokens_on_device;
 }
 
-void EmbeddingService::finish(const std::shared_ptr<Job>& job, EmbedResult result) {
-    if (std::erase(active_, job) == 0) return;  // it has been told already, of another text
+void EmbeddingService::count_dropped() {
+    const std::lock_guard lock(mutex_);
+    ++counts_.dropped;
+}
+
+void EmbeddingService::forget(const Job& job) {
+    const std::lock_guard lock(mutex_);
+    ++counts_.dropped;
+    counts_.waiting_texts -= job.work.size();
+}
+
+void EmbeddingService::answer(Job& job, EmbedResult result) {
     {
         const std::lock_guard lock(mutex_);
-        counts_.waiting_texts -= job->work.size();
-        if (result.status == 200) counts_.texts += job->work.size(), counts_.tokens += result.tokens;
+        counts_.waiting_texts -= job.work.size();
+        if (result.status == 200) counts_.texts += job.work.size(), counts_.tokens += result.tokens;
     }
-    job->done(std::move(result));
+    job.done(std::move(result));
+}
+
+void EmbeddingService::finish(const std::shared_ptr<Job>& job, EmbedResult result) {
+    if (std::erase(active_, job) > 0) answer(*job, std::move(result));  // else it has been told already, of another text
 }
 
 /// Moves what has arrived to what is worked on; waits where there is nothing. False: the end.
@@ -172,55 +225,81 @@ bool EmbeddingService::take_new() {
     for (const auto& job : fresh) {
         active_.push_back(job);
         job->last_turn = turn_;  // behind those that wait already
-        if (job->gone()) continue;
-        try {
-            if (const std::string problem = tokenise(*job); !problem.empty()) finish(job, {413, problem, {}, 0});
-        } catch (const Error& error) {  // a text that the model cannot read
-            finish(job, {error.code() == ExitCode::data ? 400 : 500, error.what(), {}, 0});
-        } catch (const std::exception&) {
-            finish(job, {500, describe_current_exception().second, {}, 0});
-        }
+        if (job->is_read() || job->gone()) continue;
+        if (EmbedResult result = read_some(*job); result.status != 200) finish(job, std::move(result));
     }
     return true;
 }
 
-/// Which text would be cut that must not be; empty where none would.
+std::shared_ptr<EmbeddingService::Job> EmbeddingService::next_long() {
+    std::unique_lock lock(mutex_);
+    wake_reader_.wait(lock, [&] { return reading_ends_ || !long_.empty(); });
+    if (long_.empty()) return nullptr;
+    const std::shared_ptr<Job> job = long_.front();
+    long_.pop_front();
+    return job;
+}
+
+void EmbeddingService::read_long() {
+    while (const std::shared_ptr<Job> job = next_long()) job->gone() ? forget(*job) : read_on(job);
+}
+
+/// A slice of it, behind which it goes to its end of the line, or to be embedded.
+void EmbeddingService::read_on(const std::shared_ptr<Job>& job) {
+    if (is_late(*job)) return answer(*job, too_late());
+    job->begun = true;
+    if (EmbedResult result = read_some(*job); result.status != 200) return answer(*job, std::move(result));
+    const std::lock_guard lock(mutex_);
+    (job->is_read() ? arrived_ : long_).push_back(job);
+    wake_.notify_all();
+}
+
+/// With a status other than 200 where its texts cannot be embedded.
+EmbedResult EmbeddingService::read_some(Job& job) const {
+    try {
+        std::string problem = tokenise(job);
+        return {problem.empty() ? 200 : 413, std::move(problem), {}, 0};
+    } catch (const Error& error) {  // a text that the model cannot read
+        return {error.code() == ExitCode::data ? 400 : 500, error.what(), {}, 0};
+    } catch (const std::exception&) {
+        return {500, describe_current_exception().second, {}, 0};
+    }
+}
+
+/// Which text would be cut that must not be, or that there are too many; empty where neither is so.
 std::string EmbeddingService::tokenise(Job& job) const {
     const EmbeddingModel& model = job.model();
     const EmbedWork& work = job.work;
+    const std::size_t before = job.encoded.size();
     if (work.ids.empty()) {
         const std::size_t length = work.truncate ? model.max_length : 0;
-        job.encoded = encode_batch(*model.tokenizer, views_of(work.texts), work.where.route.instruction, length, at::get_num_threads());
-        job.skip = model.prompt_rows(work.where.route.instruction);
+        append(job.encoded, encode_batch(*model.tokenizer, some_of(work.texts, before, slice_bytes), work.where.route.instruction, length,
+                                         at::get_num_threads()));
     } else {
         job.encoded = as_batch(work.ids, work.truncate ? model.max_length : std::size_t(-1), cut_of(*model.tokenizer));
     }
-    for (std::size_t i = 0; i < job.encoded.size(); ++i)
+    for (std::size_t i = before; i < job.encoded.size(); ++i)
         if (job.encoded[i].size() > model.max_length)
             return fmt::format("text {} has {} tokens, and the model takes {}; shorten it, or let it be cut (\"truncate\": true)", i + 1,
                                job.encoded[i].size(), model.max_length);
-    job.rows = at::zeros({static_cast<std::int64_t>(job.encoded.size()), model.dim()}, at::kFloat);
-    job.left = job.encoded.size();
-    job.pass_empty_texts();
+    if (job.encoded.ids.size() > limits_.request_tokens)
+        return fmt::format("the texts have {} tokens{}, {} are taken at a time; send fewer texts", job.encoded.ids.size(),
+                           job.is_read() ? "" : " and more", limits_.request_tokens);
+    if (job.is_read()) job.make_room();
     return "";
 }
 
+bool EmbeddingService::is_late(const Job& job) const {
+    return !job.begun && job.next == 0 && std::chrono::steady_clock::now() - job.arrived > limits_.patience;
+}
+
 void EmbeddingService::drop_unwanted() {
-    const auto now = std::chrono::steady_clock::now();
     for (const auto& job : std::vector(active_)) {
         if (job->gone()) {
-            const std::lock_guard lock(mutex_);
-            ++counts_.dropped;
-            counts_.waiting_texts -= job->work.size();
+            forget(*job);
             std::erase(active_, job);
-        } else if (job->encoded.ids.size() > limits_.request_tokens) {
-            finish(job, {413,
-                         fmt::format("the texts have {} tokens, {} are taken at a time; send fewer texts", job->encoded.ids.size(),
-                                     limits_.request_tokens),
-                         {},
-                         0});
-        } else if (job->next == 0 && now - job->arrived > limits_.patience) {
-            finish(job, {503, "the server did not come to this request in time; ask again later", {}, 0});
+        } else if (is_late(*job)) {
+            finish(job, too_late());
         }
     }
 }
@@ -314,9 +393,9 @@ void EmbeddingService::embed_routed(Job& job) {
         const std::lock_guard lock(mutex_);
         ++counts_.batches;
     };
-    const std::size_t count = std::min(routed_texts, job.encoded.size() - job.next);
-    const auto first = job.work.texts.begin() + static_cast<std::ptrdiff_t>(job.next);
-    const std::vector<std::string_view> texts(first, first + static_cast<std::ptrdiff_t>(count));
+    std::vector<std::string_view> texts = some_of(job.work.texts, job.next, quick_bytes);
+    texts.resize(std::min(routed_texts, texts.size()));
+    const std::size_t count = texts.size();
     job.rows.narrow(0, static_cast<std::int64_t>(job.next), static_cast<std::int64_t>(count))
         .copy_(embed_texts(job.model(), texts, job.work.where.route, options));
     job.last_turn = turn_;

@@ -44,7 +44,8 @@ struct ServiceLimits {
 
 /// One thread that embeds for many requests at a time: a forward pass takes texts of all that wait, in turn, so that a long request does
 /// not keep short ones waiting, of its model or another; texts of one expert stand together. Texts whose expert is not in memory wait for
-/// a pass of their own, before which it is read. Clients that hung up are left out.
+/// a pass of their own, before which it is read. Long texts become tokens on a thread beside it, some of each request in turn. Clients
+/// that hung up are left out.
 class EmbeddingService {
   public:
     using Done = std::function<void(EmbedResult)>;
@@ -62,6 +63,8 @@ class EmbeddingService {
         std::size_t waiting_texts = 0;
     };
     Counts counts() const;
+    /// A client hung up before its request was submitted.
+    void count_dropped();
     const ServiceLimits& limits() const { return limits_; }
     /// Of a forward pass through that encoder, at most.
     std::int64_t batch_tokens(const Encoder& encoder) const;
@@ -71,24 +74,31 @@ class EmbeddingService {
     struct Item;
     void work();
     bool take_new();
+    void read_long();
+    std::shared_ptr<Job> next_long();
+    void read_on(const std::shared_ptr<Job>& job);
+    EmbedResult read_some(Job& job) const;
     std::string tokenise(Job& job) const;
+    bool is_late(const Job& job) const;
     void put_in_order();
     bool fetch_part();
     std::vector<Item> next_batch();
     void embed_batch(const std::vector<Item>& batch);
     void embed_routed(Job& job);
+    void answer(Job& job, EmbedResult result);
     void finish(const std::shared_ptr<Job>& job, EmbedResult result);
+    void forget(const Job& job);
     void drop_unwanted();
 
     ServiceLimits limits_;
     mutable std::mutex mutex_;
-    std::condition_variable wake_;
-    std::deque<std::shared_ptr<Job>> arrived_;
-    std::vector<std::shared_ptr<Job>> active_;  ///< of the thread alone; next_batch() is for the first
+    std::condition_variable wake_, wake_reader_;
+    std::deque<std::shared_ptr<Job>> arrived_, long_;  ///< for the thread that embeds, and for the one beside it
+    std::vector<std::shared_ptr<Job>> active_;         ///< of the thread alone; next_batch() is for the first
     std::uint64_t turn_ = 0;
     Counts counts_;
-    bool ending_ = false;
-    std::thread thread_;
+    bool ending_ = false, reading_ends_ = false;
+    std::thread thread_, reader_;
 };
 
 }  // namespace faceter::worker
