@@ -16,6 +16,8 @@
 namespace faceter::worker {
 namespace {
 
+constexpr std::size_t body_readers = 2;  // each holds a large body's JSON
+
 struct ServeCommand {
     std::vector<std::string> models, allowed_hosts;
     ModelOptions common;
@@ -94,7 +96,8 @@ int serve(ServeCommand options) {
     const AllowedHosts hosts = allowed_hosts(options, !key.empty());
     const ServedModels models(options.models, options.common, options.resident == "all" ? 0 : std::stoul(options.resident, nullptr, 0));
     EmbeddingService service(options.service);
-    api = std::make_unique<EmbeddingApi>(models, service, key, hosts, options.api);
+    SideThreads readers(body_readers);
+    api = std::make_unique<EmbeddingApi>(models, service, readers, key, hosts, options.api);
     fmt::print("listening on http://{}:{}\n", url_host(options.host), server.port());
     std::fflush(stdout);
     server.run([] { return stop_requested() != StopRequest::none; });

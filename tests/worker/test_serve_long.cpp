@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <fstream>
+#include <sstream>
+
 #include "support/test.h"
 #include "worker/embedding_server.h"
 
@@ -22,6 +25,20 @@ Json rows_of(const HttpAnswer& answer) {
     return rows;
 }
 std::size_t tokens_of(const HttpAnswer& answer) { return Json::parse(answer.body).at("usage").at("prompt_tokens").get<std::size_t>(); }
+
+/// Bytes that the system has for the server, of all its clients, and the server has not read.
+std::size_t unread_bytes(int port) {
+    std::ifstream table("/proc/net/tcp");
+    const std::string local = fmt::format("0100007F:{:04X}", port);
+    std::size_t unread = 0;
+    for (std::string line; std::getline(table, line);) {
+        std::istringstream words(line);
+        std::string number, own, other, state, queues;
+        words >> number >> own >> other >> state >> queues;
+        if (own == local && state == "01") unread += std::stoul(queues.substr(queues.find(':') + 1), nullptr, 16);
+    }
+    return unread;
+}
 
 }  // namespace
 
@@ -79,6 +96,15 @@ class TestServeLong : public QObject {
         QVERIFY2(answer.body.find("text 2 has 1001 bytes; at most 1000 are taken of one (--max-text)") != std::string::npos,
                  answer.body.c_str());
         QCOMPARE(server.ask("POST", "/embed", Json{{"inputs", repeated("a cat ", 1001)}, {"truncate", true}}.dump()).status, 413);
+    }
+    void a_large_body_is_read_beside_what_others_ask() {
+        const Server server;
+        HttpClient busy(server.port);
+        busy.ask("POST", "/v1/embeddings", "{\"input\": [" + repeated("1,", 15'000'000) + "99999999]}");
+        while (unread_bytes(server.port) > 0) continue;
+        QCOMPARE(server.ask("GET", "/health").status, 200);
+        QVERIFY(!busy.has_answer());
+        QCOMPARE(busy.read().status, 400);  // no token of the model's
     }
 };
 

@@ -22,6 +22,7 @@ namespace {
 constexpr std::array<std::string_view, 6> paths{"/v1/embeddings", "/v1/models", "/embed", "/info", "/health", "/metrics"};
 
 constexpr std::string_view one_model = "/v1/models/";
+constexpr std::size_t quick_body = 64 << 10;  // bytes, which are read as they come
 
 /// A stranger must not make as many counters as he likes.
 std::string counted_path(const std::string& path) {
@@ -182,9 +183,9 @@ void refuse_other_side(const EmbeddingRequest& request, const EmbeddingModel& mo
 
 }  // namespace
 
-EmbeddingApi::EmbeddingApi(const ServedModels& models, EmbeddingService& service, std::string key, AllowedHosts hosts,
+EmbeddingApi::EmbeddingApi(const ServedModels& models, EmbeddingService& service, SideThreads& readers, std::string key, AllowedHosts hosts,
                            const ApiLimits& limits)
-    : models_(models), service_(service), key_(std::move(key)), hosts_(std::move(hosts)), limits_(limits) {}
+    : models_(models), service_(service), readers_(readers), key_(std::move(key)), hosts_(std::move(hosts)), limits_(limits) {}
 
 EmbeddingApi::Asked EmbeddingApi::work_of(EmbeddingRequest&& request) const {
     Asked asked;
@@ -272,9 +273,22 @@ HttpResponse EmbeddingApi::answer_of(const EmbedResult& result, const Writer& wr
     }
 }
 
-void EmbeddingApi::embed(const std::shared_ptr<HttpExchange>& exchange, Asked (EmbeddingApi::*read)(const std::string&) const,
-                         Refusal refuse) {
-    const auto start = std::chrono::steady_clock::now();
+void EmbeddingApi::embed(const std::shared_ptr<HttpExchange>& exchange, Reader read, Refusal refuse) {
+    const auto start = Clock::now();
+    if (exchange->request().body.size() <= quick_body) return submit(exchange, read, refuse, start);
+    readers_.run([=, this] { embed_long(exchange, read, refuse, start); });
+}
+
+/// On a thread beside the one that all other requests come from.
+void EmbeddingApi::embed_long(const std::shared_ptr<HttpExchange>& exchange, Reader read, Refusal refuse, Clock::time_point start) {
+    try {
+        exchange->is_gone() ? service_.count_dropped() : submit(exchange, read, refuse, start);
+    } catch (const std::exception&) {  // no memory, even to say so
+        exchange->answer({500, ""});
+    }
+}
+
+void EmbeddingApi::submit(const std::shared_ptr<HttpExchange>& exchange, Reader read, Refusal refuse, Clock::time_point start) {
     try {
         Asked asked = (this->*read)(exchange->request().body);
         const auto about = std::make_shared<EmbedWork>();

@@ -8,6 +8,7 @@
 #include "serve/embedding_request.h"
 #include "serve/embedding_service.h"
 #include "serve/http_server.h"
+#include "serve/side_threads.h"
 #include "serve/tei_counts.h"
 
 namespace faceter::worker {
@@ -17,7 +18,9 @@ namespace faceter::worker {
 /// pages of other sites than `hosts` are answered 403, those of `hosts` as Fetch's CORS protocol asks.
 class EmbeddingApi {
   public:
-    EmbeddingApi(const ServedModels& models, EmbeddingService& service, std::string key, AllowedHosts hosts, const ApiLimits& limits);
+    /// `readers` read the bodies of long requests. All that is given outlives the requests that come.
+    EmbeddingApi(const ServedModels& models, EmbeddingService& service, SideThreads& readers, std::string key, AllowedHosts hosts,
+                 const ApiLimits& limits);
     void handle(const std::shared_ptr<HttpExchange>& exchange);
     /// Counts and logs what the server of HTTP refuses by itself, and lets pages of `hosts` read it.
     void complete_refusal(const HttpRequest& request, HttpResponse& response);
@@ -25,6 +28,7 @@ class EmbeddingApi {
   private:
     using Writer = std::function<HttpResponse(const EmbedResult&)>;
     using Refusal = HttpResponse (*)(int status, const std::string& message);
+    using Clock = std::chrono::steady_clock;
     struct Asked {
         EmbedWork work;
         std::int64_t dimensions = 0;  ///< of an answer
@@ -34,7 +38,10 @@ class EmbeddingApi {
     Asked read_tei(const std::string& body) const;
     Asked work_of(EmbeddingRequest&& request) const;
     static HttpResponse answer_of(const EmbedResult& result, const Writer& write, Refusal refuse);
-    void embed(const std::shared_ptr<HttpExchange>& exchange, Asked (EmbeddingApi::*read)(const std::string&) const, Refusal refuse);
+    using Reader = Asked (EmbeddingApi::*)(const std::string& body) const;
+    void embed(const std::shared_ptr<HttpExchange>& exchange, Reader read, Refusal refuse);
+    void embed_long(const std::shared_ptr<HttpExchange>& exchange, Reader read, Refusal refuse, Clock::time_point start);
+    void submit(const std::shared_ptr<HttpExchange>& exchange, Reader read, Refusal refuse, Clock::time_point start);
     void answer(const std::shared_ptr<HttpExchange>& exchange, HttpResponse response, const EmbedWork* work, std::size_t tokens,
                 std::chrono::steady_clock::time_point start);
     /// A line of the log, and the counters. `seconds`: none of a request that was not read.
@@ -51,6 +58,7 @@ class EmbeddingApi {
 
     const ServedModels& models_;
     EmbeddingService& service_;
+    SideThreads& readers_;
     std::string key_;
     AllowedHosts hosts_;
     ApiLimits limits_;
