@@ -11,7 +11,25 @@
 namespace faceter::worker {
 namespace {
 
-Json object_of(std::string_view body) {
+constexpr std::size_t other_values = 8192;  // of a request, beside its texts
+
+/// Lists, objects and strings, names of members among them: at least as many as the parser would make.
+std::size_t count_values(std::string_view body) {
+    std::size_t count = 0;
+    for (std::size_t at = 0; at < body.size(); ++at) {
+        const char c = body[at];
+        count += c == '[' || c == '{' || c == '"';
+        if (c != '"') continue;
+        while (++at < body.size() && body[at] != '"')
+            if (body[at] == '\\') ++at;
+    }
+    return count;
+}
+
+/// Parsed, two bytes of a list of empty lists take a hundred: what has far too many values is refused before.
+Json object_of(std::string_view body, const ApiLimits& limits) {
+    if (count_values(body) > limits.texts + other_values)
+        throw Refused(413, fmt::format("far more than {} texts in one request; at most so many are taken", limits.texts));
     Json request = parse_json(body, "request");
     if (!request.is_object()) throw Refused(400, "the request is not a JSON object");
     return request;
@@ -79,7 +97,7 @@ EmbeddingRequest read_common(const Json& body, const char* input, const ApiLimit
 }  // namespace
 
 EmbeddingRequest read_openai_request(std::string_view text, const ApiLimits& limits) {
-    const Json body = object_of(text);
+    const Json body = object_of(text, limits);
     const auto format = json_or<std::string>(body, "encoding_format", "float", "request");
     if (format != "float" && format != "base64")
         throw Refused(400, fmt::format("encoding_format {} is unknown; float and base64 are known", faceter::quoted(format)));
@@ -89,7 +107,7 @@ EmbeddingRequest read_openai_request(std::string_view text, const ApiLimits& lim
 }
 
 EmbeddingRequest read_tei_request(std::string_view text, const ApiLimits& limits) {
-    const Json body = object_of(text);
+    const Json body = object_of(text, limits);
     EmbeddingRequest request = read_common(body, "inputs", limits);
     request.truncate = json_or(body, "truncate", false, "request");
     const std::string direction = lowercase_ascii(json_or<std::string>(body, "truncation_direction", "", "request"));
