@@ -153,7 +153,7 @@ endfunction()
 # `programs`: what a user runs, without the tests (packaging/quickstart.sh builds it). Plugins add themselves.
 add_custom_target(programs)
 function(faceter_collect_programs)
-  foreach(program faceter faceter-worker faceter-desktop)
+  foreach(program faceter faceter-worker faceter-desktop faceter-pdf)
     if(TARGET ${program})
       add_dependencies(programs ${program})
     endif()
