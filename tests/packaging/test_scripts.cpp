@@ -51,7 +51,7 @@ class TestScripts : public QObject {
     void every_script_parses_and_explains_itself_data() {
         QTest::addColumn<QString>("script");
         for (const char* name : {"packaging/setup.sh", "packaging/quickstart.sh", "packaging/test.sh", "packaging/bundle.sh",
-                                 "packaging/package.sh", "packaging/fuzz.sh", ".ci/run"})
+                                 "packaging/package.sh", "packaging/fuzz.sh", "packaging/screenshots.sh", ".ci/run"})
             QTest::newRow(name) << name;
     }
     void every_script_parses_and_explains_itself() {
@@ -63,8 +63,8 @@ class TestScripts : public QObject {
         QVERIFY2(help.output.startsWith("usage: "), qPrintable(help.output));
     }
     void an_unknown_argument_is_a_usage_error() {
-        for (const char* name :
-             {"packaging/setup.sh", "packaging/quickstart.sh", "packaging/bundle.sh", "packaging/package.sh", "packaging/fuzz.sh"}) {
+        for (const char* name : {"packaging/setup.sh", "packaging/quickstart.sh", "packaging/bundle.sh", "packaging/package.sh",
+                                 "packaging/fuzz.sh", "packaging/screenshots.sh"}) {
             const Outcome outcome = run(project / name, {"--no-such-thing"});
             VERIFY_CODE(outcome, 2);
             QVERIFY(outcome.output.contains("--no-such-thing"));
