@@ -2,7 +2,7 @@
 """Makes HTML pages of the manual with cmark-gfm: make_manual.py MARKDOWN_FOLDER HTML_FOLDER.
 
 README.md becomes index.html; the chapters that it links to, in that order, stand in the contents beside each page, with the sections of
-the page that is open. What else lies in MARKDOWN_FOLDER (style sheet, pictures, tables) is copied. A link that leads nowhere is an error.
+the page that is open. What else lies in MARKDOWN_FOLDER (style sheet, pictures/, tables) is copied. A link that leads nowhere is an error.
 """
 import html
 import pathlib
@@ -120,6 +120,7 @@ def make(source, destination):
     chapters = read_chapters(source)
     check_links(chapters, source)
     destination.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(destination / "pictures", ignore_errors=True)
     for old in destination.iterdir():
         if old.suffix == ".html":
             old.unlink()
@@ -127,9 +128,7 @@ def make(source, destination):
         title = chapter.title if index == 0 else f"{chapter.title} — Faceter"
         page = PAGE.format(title=html.escape(title), body=chapter.body, contents=contents_of(chapters, chapter), neighbours=neighbours_of(chapters, index))
         (destination / chapter.page).write_text(page, encoding="utf-8")
-    for file in source.iterdir():
-        if file.is_file() and file.suffix != ".md":
-            shutil.copyfile(file, destination / file.name)
+    shutil.copytree(source, destination, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.md"), copy_function=shutil.copyfile)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ endif()
 
 set(manual_source ${CMAKE_SOURCE_DIR}/resources/manual)
 set(manual_html ${CMAKE_BINARY_DIR}/share/doc/faceter/html)
-file(GLOB manual_files CONFIGURE_DEPENDS ${manual_source}/*)
+file(GLOB_RECURSE manual_files CONFIGURE_DEPENDS ${manual_source}/*)
 add_custom_command(OUTPUT ${manual_html}/index.html DEPENDS ${manual_files} ${CMAKE_SOURCE_DIR}/packaging/make_manual.py VERBATIM
   COMMENT "Making the manual's pages"
   COMMAND ${FACETER_PYTHON} ${CMAKE_SOURCE_DIR}/packaging/make_manual.py ${manual_source} ${manual_html})

@@ -7,10 +7,10 @@
 #include <QShortcut>
 #include <QSplitter>
 #include <QTextBlock>
-#include <QTextBrowser>
 #include <QVBoxLayout>
 
 #include "experiment/machine.h"
+#include "help/help_page.h"
 #include "theme/theme.h"
 #include "widgets/labels.h"
 
@@ -30,7 +30,7 @@ QListWidgetItem* itemOf(const QString& text, const QString& file, const QString&
 }  // namespace
 
 HelpWindow::HelpWindow(QWidget* parent)
-    : QWidget(parent, Qt::Window), m_error(new ErrorBar), m_search(new QLineEdit), m_list(new QListWidget), m_page(new QTextBrowser) {
+    : QWidget(parent, Qt::Window), m_error(new ErrorBar), m_search(new QLineEdit), m_list(new QListWidget), m_page(new HelpPage) {
     setObjectName(QStringLiteral("helpWindow"));
     setWindowTitle(tr("Manual — Faceter"));
     setAttribute(Qt::WA_StyledBackground);
@@ -80,7 +80,7 @@ void HelpWindow::readManual() {
         const fs::path folder = shared_resource("resources/manual");
         m_manual = Manual::read(folder);
         m_folder = QString::fromStdString(folder.string());
-        m_page->setSearchPaths({m_folder});
+        m_page->setFolder(m_folder);
         m_error->setMessage({});
         listChapters();
     } catch (const std::exception& error) {
@@ -167,7 +167,7 @@ void HelpWindow::open(const QString& file, const QString& heading) {
     if (!chapter) return m_error->setMessage(tr("%1: the manual has no such chapter.").arg(file));
     m_error->setMessage({});
     if (std::exchange(m_file, file) != file) {
-        m_page->setMarkdown(chapter->markdown);
+        m_page->showMarkdown(chapter->markdown);
         spread();
     }
     markFound();

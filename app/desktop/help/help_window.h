@@ -6,11 +6,11 @@
 
 class QLineEdit;
 class QListWidget;
-class QTextBrowser;
 
 namespace faceter::desktop {
 
 class ErrorBar;
+class HelpPage;
 
 /// The manual in a window of its own: chapters and what a search finds at the left, the page at the right. Nothing is fetched from
 /// anywhere.
@@ -45,7 +45,7 @@ class HelpWindow : public QWidget {
     ErrorBar* m_error;
     QLineEdit* m_search;
     QListWidget* m_list;
-    QTextBrowser* m_page;
+    HelpPage* m_page;
 };
 
 }  // namespace faceter::desktop

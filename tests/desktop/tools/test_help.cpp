@@ -114,6 +114,44 @@ class TestHelp : public QObject {
         QVERIFY(help.findChild<QWidget*>("errorBar")->isVisible());
     }
 
+    void every_picture_is_shown_and_none_is_wider_than_the_page() {
+        HelpWindow help;
+        help.showContents();
+        auto* page = help.findChild<QTextBrowser*>("helpPage");
+        int pictures = 0;
+        const auto look = [&](const QString& chapter) {
+            for (QTextBlock block = page->document()->begin(); block.isValid(); block = block.next())
+                for (auto part = block.begin(); !part.atEnd(); ++part) {
+                    const QTextImageFormat format = part.fragment().charFormat().toImageFormat();
+                    if (!format.isValid()) continue;
+                    const auto shown = page->document()->resource(QTextDocument::ImageResource, QUrl(format.name())).value<QPixmap>();
+                    QVERIFY2(!shown.isNull(), qPrintable(chapter + ": " + format.name()));
+                    QVERIFY2(shown.deviceIndependentSize().width() <= page->viewport()->width(), qPrintable(format.name()));
+                    ++pictures;
+                }
+        };
+        const Manual manual = Manual::read(manual_folder);
+        for (const ManualChapter& chapter : manual.chapters()) {
+            if (!chapter.markdown.contains("](pictures/")) continue;
+            help.resize(1200, 700);
+            Q_EMIT page->anchorClicked(QUrl(chapter.file));
+            look(chapter.file);
+            help.resize(560, 700);
+            look(chapter.file);
+        }
+        QVERIFY(pictures >= 20);
+    }
+
+    void a_picture_from_elsewhere_is_not_shown() {
+        HelpWindow help;
+        help.showContents();
+        auto* page = help.findChild<QTextBrowser*>("helpPage");
+        for (const char* name : {"../../README.md", "/etc/hostname", "https://example.org/x.png", "pictures/../../screenshots/runs.png"}) {
+            const QVariant shown = page->document()->resource(QTextDocument::ImageResource, QUrl(name));
+            QVERIFY2(shown.value<QPixmap>().isNull() && shown.toByteArray().isEmpty(), name);
+        }
+    }
+
     void shift_f1_opens_the_section_of_the_page_in_front() {
         const TemporaryDirectory folder;
         make_directories(folder.path() / "runs");
