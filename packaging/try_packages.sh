@@ -10,6 +10,7 @@ PACKAGES is what packaging/package.sh wrote, WHEELS a folder with the wheels of 
   - makes an empty Debian (the suite of this machine, from its own package sources) and copies both into it
   - installs the packages with apt, and runs `faceter setup --from` their folder as a user of its own, without network
   - runs quickstart.yaml --smoke, draws a page of the workbench, checks that man pages and completions are there
+  - writes a plugin (faceter plugin new), builds it with what faceter-dev depends on, and runs its test
   - purges the packages, and lists what they left: nothing may be
 Takes ten minutes and 4 GB under TMPDIR.
 TEXT
@@ -65,6 +66,10 @@ as_user 'cd && printf "text,team\n" > t.csv && for i in $(seq 60); do echo "the 
     faceter init t.csv --yes && faceter check t.yaml'
 as_user 'cd && faceter-desktop --project p --screenshot runs runs.png && test -s runs.png'
 as_user 'faceter report --project ~/p --output ~/report.html --pdf ~/report.pdf && test -s ~/report.pdf'
+say "a plugin: written, built and tested with faceter-dev"
+as_user 'cd && faceter plugin new spread --kind analysis &&
+    cmake -S spread -B spread/build -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH=/usr/lib/faceter >/dev/null &&
+    cmake --build spread/build && ctest --test-dir spread/build --output-on-failure'
 say "purging"
 inside apt-get purge -y -qq faceter faceter-worker faceter-desktop faceter-dev >/dev/null
 files >"$work/after"

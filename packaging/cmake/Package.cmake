@@ -42,7 +42,7 @@ set(CPACK_COMPONENT_DESKTOP_DESCRIPTION "workbench for task-specialised text emb
 Sets experiments up, watches their runs, and compares them.")
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME faceter-dev)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
-set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "faceter-worker (= ${PROJECT_VERSION}-1), cmake, nlohmann-json3-dev, libfmt-dev")
+set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "faceter-worker (= ${PROJECT_VERSION}-1), cmake, ninja-build | make, g++, nlohmann-json3-dev, libfmt-dev")
 set(CPACK_COMPONENT_DEV_DESCRIPTION "workbench for task-specialised text embeddings: headers for plugins
 Headers and a CMake package (CMAKE_PREFIX_PATH=/usr/lib/faceter) to build
 plugins with.")
