@@ -21,6 +21,8 @@ class Page : public QWidget {
     virtual void restore(const QJsonObject&) {}
     /// Everything asked for has come and is drawn (screenshots and tests wait for it).
     virtual bool isReady() const { return true; }
+    /// Before a picture is drawn: chooses what the page waits for a person to choose. Whether there was something.
+    virtual bool pose() { return false; }
     /// The page's own part of the inspector (settings that differ, the test in words); may be null. Owned by the page.
     virtual QWidget* inspector() { return nullptr; }
     /// Called each time the page comes to the front.

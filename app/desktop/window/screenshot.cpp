@@ -15,9 +15,9 @@
 namespace faceter::desktop {
 namespace {
 
-constexpr int patience_ms = 30000;
-constexpr int quiet_ms = 400;    // nothing asked and nothing open for so long: drawn
-constexpr int quiet_looks = 10;  // and for so many turns of the event loop: on a busy machine little happens in a time
+constexpr int patience_ms = 120'000;  // the first look at the package index takes half of it on a busy machine
+constexpr int quiet_ms = 400;         // nothing asked and nothing open for so long: drawn
+constexpr int quiet_looks = 10;       // and for so many turns of the event loop: on a busy machine little happens in a time
 
 void processFor(int ms) {
     QEventLoop loop;
@@ -30,6 +30,22 @@ bool isSettled(const MainWindow& window) {
     if (!page) return true;
     const ProjectSession* session = page->workspace().session();
     return page->isReady() && (!session || (session->isLoaded() && !session->isLooking() && session->isIdle()));
+}
+
+/// Waits until nothing is asked and nothing open any more; false: in vain.
+bool settle(const MainWindow& window) {
+    QElapsedTimer patience, quiet;
+    patience.start();
+    quiet.start();
+    int looks = 0;
+    while (patience.elapsed() < patience_ms && (quiet.elapsed() < quiet_ms || looks < quiet_looks)) {
+        processFor(40);
+        ++looks;
+        if (isSettled(window)) continue;
+        quiet.restart();
+        looks = 0;
+    }
+    return isSettled(window);
 }
 
 /// What a picture would take the place of, were its name another argument's.
@@ -48,18 +64,8 @@ bool takeScreenshot(MainWindow& window, const QString& page, const QString& file
         error = QStringLiteral("no page '%1' (known: %2)").arg(page, known.join(QStringLiteral(", ")));
         return false;
     }
-    QElapsedTimer patience, quiet;
-    patience.start();
-    quiet.start();
-    int looks = 0;
-    while (patience.elapsed() < patience_ms && (quiet.elapsed() < quiet_ms || looks < quiet_looks)) {
-        processFor(40);
-        ++looks;
-        if (isSettled(window)) continue;
-        quiet.restart();
-        looks = 0;
-    }
-    if (!isSettled(window)) {
+    Page* front = window.frontPage();
+    if (!settle(window) || (front && front->pose() && !settle(window))) {
         error = QStringLiteral("page '%1' was not ready after %2 s").arg(page).arg(patience_ms / 1000);
         return false;
     }

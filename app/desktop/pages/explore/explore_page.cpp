@@ -280,6 +280,12 @@ bool ExplorePage::isReady() const {
     return !m_query->isBusy() && !m_corpusQuery->isBusy() && !m_neighbourQuery->isBusy() && !m_mapQuery->isBusy() && !m_pause.isActive();
 }
 
+bool ExplorePage::pose() {
+    if (!m_lastQuestion.is_null() || m_found->rowCount() == 0) return false;
+    m_list->setCurrentIndex(m_found->index(0, 0));
+    return true;
+}
+
 /// Of each shown group the first run that has a model.
 std::vector<ExploreRequest> ExplorePage::requests() const {
     const RunsSnapshotPtr hold = workspace().runs();

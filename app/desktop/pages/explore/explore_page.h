@@ -35,6 +35,7 @@ class ExplorePage : public Page {
     QJsonObject state() const override;
     void restore(const QJsonObject& state) override;
     bool isReady() const override;
+    bool pose() override;
     View view() const;
     QString set() const;
 
