@@ -66,7 +66,7 @@ run_once tickets tickets.yaml --project tickets-project
 run_once quickstart "$root/experiments/quickstart.yaml" --project quickstart-project
 if [ ! -e "$folder/spread.done" ]; then
     cmake --install "$build_folder" --prefix "$folder/prefix" >/dev/null
-    (cd "$folder" && "$folder/prefix/bin/faceter" plugin new spread --kind analysis >/dev/null)
+    [ -d "$folder/spread" ] || (cd "$folder" && "$folder/prefix/bin/faceter" plugin new spread --kind analysis >/dev/null)
     cmake -S "$folder/spread" -B "$folder/spread/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$folder/prefix" >/dev/null
     cmake --build "$folder/spread/build" >/dev/null
 fi

@@ -22,7 +22,7 @@ constexpr std::size_t container_cost = 64, string_cost = 48, value_cost = 24;
 
 /// Bytes that a document may take when it is parsed: little ones what they want, large ones some times their length. Lists of numbers as
 /// programs write them take five times, short words ten, empty lists thirty.
-std::size_t most_parsed(std::string_view text) { return std::max(std::size_t{64} << 20, 10 * text.size()); }
+std::size_t most_parsed(std::string_view text) { return std::max(std::size_t{256} << 20, 10 * text.size()); }
 
 /// What of a document is beyond the limits; empty where nothing is. Counts brackets, commas and colons alone: at least as many as the
 /// parser sees.

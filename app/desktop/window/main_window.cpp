@@ -231,7 +231,10 @@ void MainWindow::buildFileMenu() {
         for (const QString& folder : recentProjects())
             recent->addAction(asWritten(folder), this, [this, folder] { openRemembered(folder); });
     });
-    file->addAction(tr("Close project"), this, [this] { m_workspace.closeProject(); });
+    file->addAction(tr("Close project"), this, [this] {
+        forgetRemembered();
+        m_workspace.closeProject();
+    });
     file->addSeparator();
     file->addAction(tr("Quit"), QKeySequence::Quit, this, &QWidget::close);
 }
@@ -354,16 +357,21 @@ void MainWindow::openRemembered(const QString& folder) {
     m_remembered = folder;
     statusBar()->showMessage(tr("Looking for %1…").arg(folder));
     existingFolders({folder}).then(this, [this, folder](const QStringList& found) {
-        if (m_remembered != folder) return;  // another was opened meanwhile
-        statusBar()->clearMessage();
+        if (m_remembered != folder) return;  // something else was wanted meanwhile
+        forgetRemembered();
         if (!found.isEmpty()) return static_cast<void>(openPath(folder));
-        m_remembered.clear();
         m_complaint->setMessage(tr("%1: no such file or folder").arg(folder));
     });
 }
 
-bool MainWindow::openPath(const QString& path) {
+void MainWindow::forgetRemembered() {
+    if (m_remembered.isEmpty()) return;
     m_remembered.clear();
+    statusBar()->clearMessage();
+}
+
+bool MainWindow::openPath(const QString& path) {
+    forgetRemembered();
     const QFileInfo info(path);
     const QDir folder(info.absoluteFilePath());
     const QString ending = info.suffix().toLower();
@@ -420,6 +428,7 @@ bool MainWindow::openOrMakeProject(const QString& path) {
 QString MainWindow::complaint() const { return m_complaint->message(); }
 
 void MainWindow::quickStart() {
+    forgetRemembered();
     try {
         goTo(QStringLiteral("compose"));
         m_workspace.requestCompose(QString::fromStdString(shared_resource("experiments/quickstart.yaml").string()));

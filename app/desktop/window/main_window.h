@@ -62,6 +62,7 @@ class MainWindow : public QMainWindow {
     int inspectorRoom() const;
     int pageWidth() const;
     bool isNarrow() const;
+    void forgetRemembered();
     void foldInspector();
     void foldActivity(bool folded);
     void showStart();

@@ -7,9 +7,11 @@
 #include <QScrollBar>
 #include <QSettings>
 #include <QSignalBlocker>
+#include <QThreadPool>
 #include <QTreeWidget>
 #include <QTreeWidgetItemIterator>
 #include <QVBoxLayout>
+#include <QtConcurrent>
 #include <algorithm>
 #include <set>
 
@@ -27,6 +29,7 @@ enum Role { kindRole = Qt::UserRole, keyRole };
 enum Kind { sectionKind, projectKind, experimentKind, groupKind, runKind };
 constexpr std::size_t most_groups = 300, most_runs = 300;  // at a time: a search is among all
 constexpr int most_recent = 8;
+constexpr int most_looks = 64;  // at a time
 
 QTreeWidgetItem* addSection(QTreeWidget* tree, const QString& title) {
     auto* section = new QTreeWidgetItem(tree, {title.toUpper()});
@@ -72,16 +75,26 @@ QString howMany(const RunGroupRef& group) {
     return (seeds.size() == group.runs.size() ? Navigator::tr(" · %1 seeds") : Navigator::tr(" · %1 runs")).arg(group.runs.size());
 }
 
+/// Where a mount hangs, a look keeps its thread: others have one of their own. It is never ended, since that would wait for them.
+QThreadPool* looks() {
+    static QThreadPool* const pool = [] {
+        auto* made = new QThreadPool;
+        made->setMaxThreadCount(most_looks);
+        return made;
+    }();
+    return pool;
+}
+
 }  // namespace
 
 QStringList recentProjects() { return QSettings().value(QStringLiteral("projects/recent")).toStringList(); }
 
 Answer<QStringList> existingFolders(const QStringList& folders) {
-    return ProjectSession::background([folders] {
+    return Answer(QtConcurrent::run(looks(), [folders] {
         QStringList there = folders;
         there.removeIf([](const QString& folder) { return !QFileInfo(folder).isDir(); });
         return there;
-    });
+    }));
 }
 
 void rememberProject(const QString& folder) {

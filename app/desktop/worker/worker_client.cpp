@@ -4,6 +4,7 @@
 #include <QFutureWatcher>
 #include <QPointer>
 #include <QProcess>
+#include <QRegularExpression>
 
 #include "common/error.h"
 #include "common/untrusted_json.h"
@@ -100,8 +101,8 @@ void WorkerClient::readLines() {
 }
 
 void WorkerClient::take(const QByteArray& line) {
-    // The worker is this program's own: what is no answer at all is a print of some library.
     const Json message = parse_untrusted_json({line.constData(), static_cast<std::size_t>(line.size())});
+    if (message.is_discarded()) return takeUnreadable(line);
     if (!message.is_object() || !message.contains("id") || !message["id"].is_number_integer()) return;
     const auto found = m_calls.find(message["id"].get<qint64>());
     if (found == m_calls.end()) return;  // withdrawn
@@ -119,6 +120,18 @@ void WorkerClient::take(const QByteArray& line) {
         call->promise.setException(failureOf(qs(message["error"].value("message", std::string("the live worker gave no reason")))));
     else
         call->promise.setException(failureOf(tr("The live worker gave an answer that is none.")));
+    call->promise.finish();
+}
+
+/// An answer that cannot be read ends its call; what is no answer at all is a print of some library.
+void WorkerClient::takeUnreadable(const QByteArray& line) {
+    static const QRegularExpression head(QStringLiteral("^\\s*\\{\"id\":(\\d+),\"(result|error)\""));
+    const QRegularExpressionMatch answer = head.match(QString::fromLatin1(line.left(64)));
+    const auto found = answer.hasMatch() ? m_calls.find(answer.captured(1).toLongLong()) : m_calls.end();
+    if (found == m_calls.end()) return;
+    const std::shared_ptr<Call> call = found->second;
+    m_calls.erase(found);
+    call->promise.setException(failureOf(tr("The live worker gave an answer that cannot be read: it is too large.")));
     call->promise.finish();
 }
 

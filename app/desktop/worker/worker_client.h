@@ -50,6 +50,7 @@ class WorkerClient : public QObject {
     void send(const Json& message);
     void readLines();
     void take(const QByteArray& line);
+    void takeUnreadable(const QByteArray& line);
     void withdraw(qint64 id);
     void ended(const QString& how);
     QString lastWords() const;

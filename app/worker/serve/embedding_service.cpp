@@ -148,12 +148,20 @@ EmbeddingService::EmbeddingService(const ServiceLimits& limits) : limits_(limits
             (this->*work)();
         });
     };
-    thread_ = start(&EmbeddingService::work);
-    reader_ = start(&EmbeddingService::read_long);
+    try {
+        thread_ = start(&EmbeddingService::work);
+        reader_ = start(&EmbeddingService::read_long);
+    } catch (...) {  // the system has no thread left
+        end();
+        throw;
+    }
 }
 
-EmbeddingService::~EmbeddingService() {
+EmbeddingService::~EmbeddingService() { end(); }
+
+void EmbeddingService::end() {
     const auto end = [this](bool& ends, std::condition_variable& wake, std::thread& thread) {
+        if (!thread.joinable()) return;
         {
             const std::lock_guard lock(mutex_);
             ends = true;
@@ -249,6 +257,7 @@ void EmbeddingService::read_on(const std::shared_ptr<Job>& job) {
     if (is_late(*job)) return answer(*job, too_late());
     job->begun = true;
     if (EmbedResult result = read_some(*job); result.status != 200) return answer(*job, std::move(result));
+    if (job->is_read()) job->begun = false, job->arrived = std::chrono::steady_clock::now();  // it waits for its first pass
     const std::lock_guard lock(mutex_);
     (job->is_read() ? arrived_ : long_).push_back(job);
     wake_.notify_all();

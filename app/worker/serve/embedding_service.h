@@ -73,6 +73,7 @@ class EmbeddingService {
     struct Job;
     struct Item;
     void work();
+    void end();
     bool take_new();
     void read_long();
     std::shared_ptr<Job> next_long();

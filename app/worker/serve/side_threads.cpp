@@ -5,10 +5,17 @@
 namespace faceter::worker {
 
 SideThreads::SideThreads(std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) threads_.emplace_back([this] { work(); });
+    try {
+        for (std::size_t i = 0; i < count; ++i) threads_.emplace_back([this] { work(); });
+    } catch (...) {  // the system has no thread left
+        end();
+        throw;
+    }
 }
 
-SideThreads::~SideThreads() {
+SideThreads::~SideThreads() { end(); }
+
+void SideThreads::end() {
     {
         const std::lock_guard lock(mutex_);
         ending_ = true;

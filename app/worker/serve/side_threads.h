@@ -22,6 +22,7 @@ class SideThreads {
 
   private:
     void work();
+    void end();
     std::mutex mutex_;
     std::condition_variable wake_;
     std::deque<std::function<void()>> tasks_;

@@ -12,6 +12,7 @@
 #include <QPlainTextEdit>
 #include <QProcess>
 #include <QProgressBar>
+#include <QScopeGuard>
 #include <QSettings>
 #include <QTableView>
 #include <QThreadPool>
@@ -29,6 +30,8 @@ using namespace faceter::desktop;
 using namespace faceter::testing;
 
 namespace {
+
+constexpr int patience_ms = 60'000;
 
 void type(QLineEdit* edit, const QString& text) {
     edit->selectAll();
@@ -313,14 +316,18 @@ class TestWindowTools : public QObject {
                           "sleep 0.05; done\n");
         const QByteArray before = qgetenv("FACETER_DATA_DIR");
         qputenv("FACETER_DATA_DIR", data.parent_path().c_str());
+        const auto undo = qScopeGuard([&] {
+            before.isNull() ? qunsetenv("FACETER_DATA_DIR") : qputenv("FACETER_DATA_DIR", before);
+            write_file_atomic(go, "");
+        });
         Q_EMIT on.find<StartPage>("startPage")->setUpChosen({"setup"});
-        QTRY_VERIFY(on.find<ElidedLabel>("jobStatus") && on.find<ElidedLabel>("jobStatus")->fullText().contains("265/530 MB"));
-        before.isNull() ? qunsetenv("FACETER_DATA_DIR") : qputenv("FACETER_DATA_DIR", before);
+        QTRY_VERIFY_WITH_TIMEOUT(on.find<ElidedLabel>("jobStatus") && on.find<ElidedLabel>("jobStatus")->fullText().contains("265/530 MB"),
+                                 patience_ms);
         QCOMPARE(read_file(script.string() + ".log"), std::string("--user\n"));
         const auto* bar = on.find<QWidget>("jobLine")->findChild<QProgressBar*>();
         QCOMPARE(bar->value() * 2, bar->maximum());
         write_file_atomic(go, "");
-        QTRY_VERIFY(!on.find<QWidget>("jobLine"));
+        QTRY_VERIFY_WITH_TIMEOUT(!on.find<QWidget>("jobLine"), patience_ms);
         QVERIFY(on.find<ErrorBar>("errorBar")->message().contains("The set-up is done"));
     }
 
