@@ -328,16 +328,20 @@ Experiment Experiment::parse(std::string_view text, const fs::path& file, const 
 }
 
 void Experiment::check_files() const {
+    std::set<std::string> looked_at;  // the runs of a sweep share their data
+    const auto look = [&](const Json& entry, const std::string& where) {
+        if (looked_at.insert(entry.dump(-1, ' ', false, Json::error_handler_t::replace)).second) require_exists(entry, where, file_);
+    };
     for (const ResolvedRun& run : runs_) {
         for (const auto& [task, settings] : run.settings["tasks"].items())
             for (const char* part : {"train", "validation"})
                 for (std::size_t i = 0; i < settings[part].size(); ++i)
-                    require_exists(settings[part][i], fmt::format("tasks.{}.{}[{}]", task, part, i), file_);
+                    look(settings[part][i], fmt::format("tasks.{}.{}[{}]", task, part, i));
         const Json& datasets = run.settings["evaluation"]["datasets"];
-        for (std::size_t i = 0; i < datasets.size(); ++i) require_exists(datasets[i], fmt::format("evaluation.datasets[{}]", i), file_);
+        for (std::size_t i = 0; i < datasets.size(); ++i) look(datasets[i], fmt::format("evaluation.datasets[{}]", i));
         const Json& analyses = run.settings["analyses"];
         for (std::size_t i = 0; i < analyses.size(); ++i)
-            if (analyses[i].contains("texts")) require_exists(analyses[i]["texts"], fmt::format("analyses[{}].texts", i), file_);
+            if (analyses[i].contains("texts")) look(analyses[i]["texts"], fmt::format("analyses[{}].texts", i));
     }
 }
 
