@@ -178,6 +178,16 @@ struct Unbegun {
     }
 };
 
+RunDirectory finished_run_of_one_task(const fs::path& project, int steps) {
+    const Experiment experiment = parse_sample();
+    RunDirectory run = RunDirectory::create(project, experiment, experiment.runs()[1], false);
+    JournalWriter journal(run, run.begin_attempt(), {"", 0, Json::object(), 0});
+    for (int step = 1; step <= steps; ++step)
+        journal.step({{"step", step}, {"total_steps", steps}, {"loss", 1.0}, {"loss/retrieval", 1.0}});
+    journal.event("finished", {{"step", steps}});
+    return run;
+}
+
 }  // namespace
 
 class TestCurriculum : public QObject {
@@ -293,14 +303,7 @@ class TestCurriculum : public QObject {
 
     void a_tour_through_the_data_sets_of_a_task_names_none_of_them_at_the_strips() {
         TemporaryDirectory folder;
-        const Experiment experiment = parse_sample();
-        const RunDirectory run = RunDirectory::create(folder.path(), experiment, experiment.runs()[1], false);
-        {
-            JournalWriter journal(run, run.begin_attempt(), {"", 0, Json::object(), 0});
-            for (int step = 1; step <= 8; ++step)
-                journal.step({{"step", step}, {"total_steps", 8}, {"loss", 1.0}, {"loss/retrieval", 1.0}});
-            journal.event("finished", {{"step", 8}});
-        }
+        const RunDirectory run = finished_run_of_one_task(folder.path(), 8);
         Table leaves = plan();
         for (Row& row : leaves.rows) row.cells.front() = Cell::of("leaf/" + row.cells.front().text);
         run.write_table("data_cube_plan", leaves.to_json());
@@ -370,14 +373,7 @@ class TestCurriculum : public QObject {
     void the_order_of_data_sets_within_a_task_is_drawn_again_where_the_run_keeps_a_plan() {
         const TemporaryDirectory programs, folder;
         put_worker(programs.path(), R"({"tasks":["web","mail"],"steps":[[0],[1]]})");
-        const Experiment experiment = parse_sample();
-        const RunDirectory run = RunDirectory::create(folder.path(), experiment, experiment.runs()[1], false);
-        {
-            JournalWriter journal(run, run.begin_attempt(), {"", 0, Json::object(), 0});
-            for (int step = 1; step <= 2; ++step)
-                journal.step({{"step", step}, {"total_steps", 2}, {"loss", 1.0}, {"loss/retrieval", 1.0}});
-            journal.event("finished", {{"step", 2}});
-        }
+        const RunDirectory run = finished_run_of_one_task(folder.path(), 2);
         make_directories(run.folder() / "curriculum");
         write_file_atomic(run.folder() / "curriculum" / "train.plan", "a plan");
         Workspace workspace;

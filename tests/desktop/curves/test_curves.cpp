@@ -9,6 +9,7 @@
 #include "common/hash.h"
 #include "common/strings.h"
 #include "curves/curve_data.h"
+#include "desktop/support/alternating_tasks.h"
 #include "desktop/support/sample_project.h"
 #include "desktop/support/save_dialog.h"
 #include "figure/figure_view.h"
@@ -392,14 +393,7 @@ class TestCurves : public QObject {
 
     void tasks_that_alternate_have_a_loss_each_by_default() {
         const TemporaryDirectory project;
-        const RunDirectory run = sample_run(project.path(), 1);
-        JournalWriter journal(run, run.begin_attempt(), {"", 0, Json::object(), 0});
-        for (int step = 1; step <= 20; ++step)
-            journal.step({{"step", step},
-                          {"total_steps", 20},
-                          {"loss", step % 2 ? 1.0 : 5.0},
-                          {step % 2 ? "loss/retrieval" : "loss/clustering", step % 2 ? 1.0 : 5.0}});
-        journal.event("finished", {{"step", 20}});
+        run_of_alternating_tasks(project.path());
         Workspace workspace;
         QVERIFY(open_and_wait(workspace, project.path()));
         CurvesPage page(workspace);

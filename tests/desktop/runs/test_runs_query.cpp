@@ -1,5 +1,6 @@
 #include "pages/runs/runs_query.h"
 
+#include "desktop/support/alternating_tasks.h"
 #include "desktop/support/sample_project.h"
 #include "pages/runs/curve_figure.h"
 #include "support/test.h"
@@ -129,14 +130,7 @@ class TestRunsQuery : public QObject {
 
     void tasks_that_alternate_have_a_line_each() {
         const TemporaryDirectory project;
-        const RunDirectory run = sample_run(project.path(), 1);
-        JournalWriter journal(run, run.begin_attempt(), {"", 0, Json::object(), 0});
-        for (int step = 1; step <= 20; ++step)
-            journal.step({{"step", step},
-                          {"total_steps", 20},
-                          {"loss", step % 2 ? 1.0 : 5.0},
-                          {step % 2 ? "loss/retrieval" : "loss/clustering", step % 2 ? 1.0 : 5.0}});
-        journal.event("finished", {{"step", 20}});
+        const RunDirectory run = run_of_alternating_tasks(project.path());
         Store store(project.path());
         store.ingest_all();
         const CurveGroup group{"EM", 0, {run.info().id}};

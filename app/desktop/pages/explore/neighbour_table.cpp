@@ -212,7 +212,6 @@ NeighbourTable::NeighbourTable(const QString& name, QWidget* parent)
 
 void NeighbourTable::setLists(ExploreDataPtr hold, ExploredCorpusPtr corpus, std::vector<NeighbourList> lists) {
     m_model->setLists(std::move(hold), std::move(corpus), std::move(lists));
-    m_text->setVisible(m_textShown && m_model->rowCount() > 0);
     showHint();
     if (m_model->rowCount() > 0) m_table->setCurrentIndex(m_model->index(0, 0));
     showCurrent();
@@ -220,12 +219,12 @@ void NeighbourTable::setLists(ExploreDataPtr hold, ExploredCorpusPtr corpus, std
 
 void NeighbourTable::setHint(const QString& text) {
     m_hint->setText(text);
-    m_text->setVisible(m_textShown && m_model->rowCount() > 0);
     showHint();
 }
 
 void NeighbourTable::showHint() {
-    const bool hinted = !m_hint->text().isEmpty() && m_model->rowCount() == 0;
+    const bool isEmpty = m_model->rowCount() == 0, hinted = isEmpty && !m_hint->text().isEmpty();
+    m_text->setVisible(m_textShown && !isEmpty);
     m_hint->setVisible(hinted);
     m_table->setVisible(!hinted);
 }
