@@ -17,9 +17,9 @@ struct SuiteSet {
     std::vector<std::string> folders;  ///< further names that its folder may have
     std::string get;                   ///< which data set to get
     std::string revision;              ///< and the commit of it that MTEB's scores are of; empty: not known, or that of its parts
-    std::string split;                 ///< the part that is scored
-    std::string metric;                ///< what its score is: score_metric() of its task type
-    std::string differs;               ///< in what mteb's version 2 scores it otherwise; empty: in nothing that is known
+    std::string split{};               ///< the part that is scored
+    std::string metric{};              ///< what its score is: score_metric() of its task type
+    std::string differs{};             ///< in what mteb's version 2 scores it otherwise; empty: in nothing that is known
     /// Data sets of which its score is the mean, as sub-folders of its folder.
     struct Part {
         std::string get, revision;
