@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "common/error.h"
 #include "common/json_document.h"
@@ -135,15 +136,26 @@ std::map<std::string, std::string> read_metadata(const Element& element, std::st
     return metadata;
 }
 
-void check_overlaps(const std::vector<TensorInfo>& tensors, std::string_view file) {
+/// The reference implementation's rule: each tensor begins where the one before it ends, and the last one ends the file.
+void check_layout(const std::vector<TensorInfo>& tensors, std::uint64_t data_begin, std::uint64_t file_size, std::string_view file) {
     std::vector<const TensorInfo*> by_offset;
-    for (const TensorInfo& info : tensors)
-        if (info.bytes > 0) by_offset.push_back(&info);
-    std::sort(by_offset.begin(), by_offset.end(), [](const auto* a, const auto* b) { return a->offset < b->offset; });
-    for (std::size_t i = 1; i < by_offset.size(); ++i)
-        if (by_offset[i]->offset < by_offset[i - 1]->offset + by_offset[i - 1]->bytes)
+    for (const TensorInfo& info : tensors) by_offset.push_back(&info);
+    const auto place = [](const TensorInfo* info) { return std::pair(info->offset, info->bytes); };
+    std::sort(by_offset.begin(), by_offset.end(), [&](const auto* a, const auto* b) { return place(a) < place(b); });
+    std::uint64_t end = data_begin;
+    for (std::size_t i = 0; i < by_offset.size(); ++i) {
+        const TensorInfo& info = *by_offset[i];
+        if (info.offset < end)
             throw data_error("{}: tensors {} and {} overlap; the header is wrong, so fetch the file again", file,
-                             faceter::quoted(by_offset[i - 1]->name), faceter::quoted(by_offset[i]->name));
+                             faceter::quoted(by_offset[i - 1]->name), faceter::quoted(info.name));
+        if (info.offset > end)
+            throw data_error("{}: bytes {} to {}, before tensor {}, belong to none; the header is wrong, so fetch the file again", file,
+                             end - data_begin, info.offset - data_begin, faceter::quoted(info.name));
+        end = info.offset + info.bytes;
+    }
+    if (end != file_size)
+        throw data_error("{}: bytes {} to {}, behind the last tensor, belong to none; fetch the file again", file, end - data_begin,
+                         file_size - data_begin);
 }
 
 void check_duplicates(const std::vector<TensorInfo>& tensors, std::string_view file) {
@@ -208,7 +220,7 @@ SafetensorsHeader parse_safetensors_header(std::string_view header, std::uint64_
         }
     });
     check_duplicates(result.tensors, name);
-    check_overlaps(result.tensors, name);
+    check_layout(result.tensors, data_begin, file_size, name);
     return result;
 }
 

@@ -160,14 +160,23 @@ class TestSafetensors : public QObject {
         EXPECT_ERROR(open(with_header("{\"__metadata__\":3}", 0)), "__metadata__");
         EXPECT_ERROR(open(with_header("{\"__metadata__\":{\"a\":1}}", 0)), "__metadata__ 'a'");
     }
-    void duplicates_and_overlaps_are_refused_and_holes_are_not() {
+    void duplicates_overlaps_holes_and_what_stands_behind_are_refused() {
         const std::string first = "{\"a\":" + tensor("U8", "[4]", "[0,4]");
         EXPECT_ERROR(open(with_header(first + ",\"a\":" + tensor("U8", "[4]", "[4,8]") + "}", 8)), "tensor 'a'", "twice");
         EXPECT_ERROR(open(with_header(first + ",\"b\":" + tensor("U8", "[4]", "[3,7]") + "}", 8)), "'a' and 'b' overlap");
         EXPECT_ERROR(open(with_header("{\"b\":" + tensor("U8", "[1]", "[1,2]") + ",\"a\":" + tensor("U8", "[4]", "[0,4]") + "}", 8)),
                      "overlap");
-        QCOMPARE(open(with_header(first + ",\"b\":" + tensor("U8", "[2]", "[6,8]") + "}", 9)).tensors().size(), std::size_t{2});
-        QCOMPARE(open(with_header(first + ",\"none\":" + tensor("U8", "[0]", "[2,2]") + "}", 4)).tensors().size(), std::size_t{2});
+        EXPECT_ERROR(open(with_header(first + ",\"b\":" + tensor("U8", "[2]", "[6,8]") + "}", 8)), "bytes 4 to 6, before tensor 'b'");
+        EXPECT_ERROR(open(with_header("{\"a\":" + tensor("U8", "[4]", "[1,5]") + "}", 5)), "bytes 0 to 1, before tensor 'a'");
+        EXPECT_ERROR(open(with_header(first + "}", 9)), "bytes 4 to 9, behind the last tensor");
+        EXPECT_ERROR(open(with_header("{}", 1)), "bytes 0 to 1, behind the last tensor");
+        EXPECT_ERROR(open(with_header(first + ",\"none\":" + tensor("U8", "[0]", "[2,2]") + "}", 4)), "'a' and 'none' overlap");
+        QCOMPARE(open(with_header("{\"b\":" + tensor("U8", "[4]", "[0,4]") + ",\"none\":" + tensor("U8", "[0]", "[4,4]") +
+                                      ",\"c\":" + tensor("U8", "[2]", "[4,6]") + "}",
+                                  6))
+                     .tensors()
+                     .size(),
+                 std::size_t{3});
     }
     void a_hundred_thousand_tensors_open_at_once() {
         std::string header = "{";
