@@ -10,8 +10,15 @@ class TestPythonModule : public QObject {
     Q_OBJECT
     TemporaryDirectory folder_;
 
-    Outcome python(const QString& code) const {
-        return faceter::packaging::run("python3", {"-c", "import faceter\n" + code}, {{"PYTHONPATH", text(folder_.path())}});
+    Outcome python(const QString& code, const fs::path& interpreter = "python3") const {
+        return faceter::packaging::run(interpreter, {"-c", "import faceter\n" + code}, {{"PYTHONPATH", text(folder_.path())}});
+    }
+
+    /// The Python on the path may be another than the distribution's, which `packaging/setup.sh --tests` gives numpy.
+    static fs::path python_with_numpy() {
+        for (const char* interpreter : {"python3", "/usr/bin/python3"})
+            if (run(interpreter, {"-c", "import numpy"}).code == 0) return interpreter;
+        return {};
     }
 
   private Q_SLOTS:
@@ -19,7 +26,8 @@ class TestPythonModule : public QObject {
         if (!fs::exists(binaries / "bin/faceter")) QSKIP("programs are not built");
         fs::copy(project / "packaging/python/faceter", folder_.path() / "faceter");
         fs::create_directories(folder_.path() / "faceter/programs");
-        fs::create_symlink(binaries / "bin/faceter", folder_.path() / "faceter/programs/faceter");
+        for (const char* program : {"faceter", "faceter-worker"})
+            fs::create_symlink(binaries / "bin" / program, folder_.path() / "faceter/programs" / program);
     }
     /// Made of a bundle of one script, and installed into an environment of its own.
     void the_wheel_puts_the_program_on_the_path_and_a_typed_package_beside_it() {
@@ -58,6 +66,60 @@ class TestPythonModule : public QObject {
         const Outcome outcome = python("try: faceter.call('lisst')\nexcept faceter.FaceterError as error: print(error.code, error)");
         VERIFY_CODE(outcome, 0);
         QVERIFY2(outcome.output.startsWith("2 faceter: unknown command 'lisst'"), qPrintable(outcome.output));
+    }
+    /// The same numbers as embed() has, of more texts than one request takes; a wrong call between leaves the model open.
+    void a_model_stays_open_between_calls() {
+        NEED_SHARED();
+        const fs::path interpreter = python_with_numpy();
+        if (interpreter.empty()) QSKIP("no python3 has numpy: packaging/setup.sh --tests");
+        const Outcome outcome = python("folder = '" + text(shared_folder() / "fixtures/bert") + "'\n" + R"(
+texts = ['one text', 'another \U0001F600', '', 'a\nb']
+with faceter.Model(folder, threads=1) as model:
+    program = model._process.pid
+    few = model.embed(texts)
+    assert few.shape[0] == 4 and few.dtype.name == 'float32', few
+    assert (few == faceter.embed(texts, folder, threads=1)).all()
+    many = model.embed(texts * 1100)
+    assert many.shape[0] == 4400 and abs(many[-4:] - few).max() < 1e-6
+    assert model.embed([]).shape == (0, few.shape[1])
+    assert (model.embed(texts, instruction='query: ') != few)[0].any()
+    try: model.embed(texts, task='missing')
+    except faceter.FaceterError as error: print(error.code)
+    assert (model.embed(texts) == few).all() and model._process.pid == program
+try: model.embed(texts)
+except faceter.FaceterError as error: print(error)
+model.close()
+try: faceter.Model('/no/such/folder').embed(['a'])
+except faceter.FaceterError as error: print(error.code)
+)",
+                                       interpreter);
+        VERIFY_CODE(outcome, 0);
+        QCOMPARE(outcome.output, QString("2\nthis model was closed; open another Model\n4\n"));
+    }
+    /// An interrupted call is cancelled, and the next one is answered.
+    void what_is_interrupted_is_taken_back() {
+        NEED_SHARED();
+        const fs::path interpreter = python_with_numpy();
+        if (interpreter.empty()) QSKIP("no python3 has numpy: packaging/setup.sh --tests");
+        const Outcome outcome = python("folder = '" + text(shared_folder() / "fixtures/bert") + "'\n" + R"(
+import signal, os
+model = faceter.Model(folder)
+few = model.embed(['a text'])
+answer = model._answer
+def interrupted(number):
+    model._answer = answer
+    raise KeyboardInterrupt
+model._answer = interrupted
+try: model.embed(['some text'] * 4000)
+except KeyboardInterrupt: print('interrupted')
+assert (model.embed(['a text']) == few).all()
+os.kill(model._process.pid, signal.SIGKILL)
+try: model.embed(['a text'])
+except faceter.FaceterError as error: print(error)
+)",
+                                       interpreter);
+        VERIFY_CODE(outcome, 0);
+        QCOMPARE(outcome.output, QString("interrupted\nfaceter-worker ended with -9\n"));
     }
     void one_text_is_not_taken_for_its_letters() {
         const Outcome outcome = python("try: faceter.embed('a text', model='minilm')\nexcept TypeError as error: print(error)");

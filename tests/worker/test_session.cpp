@@ -1,4 +1,5 @@
 #include <QJsonDocument>
+#include <cstring>
 #include <fstream>
 
 #include "common/file.h"
@@ -311,6 +312,27 @@ class TestSession : public QObject {
         QVERIFY(plain.at("vectors").at(0) != plain.at("vectors").at(1));
         QVERIFY(plain.at("vectors").at(0) != instructed.at("vectors").at(0));
         QCOMPARE(session.answer().at("error").at("code").get<std::string>(), std::string("data"));
+    }
+    void embed_gives_the_same_numbers_in_base64() {
+        NEED_SHARED();
+        Session session;
+        Json params = {{"model", (shared_folder() / "fixtures/bert").string()}, {"texts", {"one text", "another"}}, {"threads", 1}};
+        session.ask({{"id", 1}, {"method", "embed"}, {"params", params}});
+        params["encoding_format"] = "base64";
+        session.ask({{"id", 2}, {"method", "embed"}, {"params", params}});
+        params["texts"] = Json::array();
+        session.ask({{"id", 3}, {"method", "embed"}, {"params", params}});
+        params["encoding_format"] = "hex";
+        session.ask({{"id", 4}, {"method", "embed"}, {"params", params}});
+        const Json plain = session.answer().at("result"), packed = session.answer().at("result"), none = session.answer().at("result");
+        const auto bytes = QByteArray::fromBase64(QByteArray::fromStdString(packed.at("vectors").get<std::string>()));
+        std::vector<float> numbers(static_cast<std::size_t>(bytes.size()) / sizeof(float)), expected;
+        std::memcpy(numbers.data(), bytes.constData(), static_cast<std::size_t>(bytes.size()));
+        for (const Json& row : plain.at("vectors"))
+            for (const Json& number : row) expected.push_back(number.get<float>());
+        QVERIFY(!expected.empty() && numbers == expected);
+        QCOMPARE(none.at("vectors").get<std::string>(), std::string());
+        QVERIFY(session.answer().at("error").at("message").get<std::string>().find("float and base64 are known") != std::string::npos);
     }
     /// The example of `faceter-worker session --help`, in a folder that is no project.
     void embed_takes_the_start_model_by_its_name_without_a_project() {

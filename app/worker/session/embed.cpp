@@ -1,8 +1,11 @@
 #include <ATen/ATen.h>
 
 #include "common/error.h"
+#include "common/strings.h"
 #include "eval/embedder.h"
 #include "session/session_data.h"
+#include "settings/core_settings.h"
+#include "text/base64.h"
 
 namespace faceter::worker {
 namespace {
@@ -17,7 +20,19 @@ ModelOptions options_of(const Json& params) {
     if (params.contains("instruction") && !params.at("instruction").is_null())
         options.instruction = json_at<std::string>(params, "instruction", "embed");
     options.max_length = json_or<std::size_t>(params, "max_length", 0, "embed");
+    options.threads = json_or<int>(params, "threads", 0, "embed");
+    if (options.threads < 0 || options.threads > most_threads)
+        throw usage_error("embed: threads is {}; give a number from 0 (all cores) to {}", options.threads, most_threads);
+    options.device = json_or<std::string>(params, "device", options.device, "embed");
+    options.compute = json_or<std::string>(params, "compute", options.compute, "embed");
     return options;
+}
+
+bool wants_base64(const Json& params) {
+    const auto format = json_or<std::string>(params, "encoding_format", "float", "embed");
+    if (format != "float" && format != "base64")
+        throw usage_error("embed: encoding_format {} is unknown; float and base64 are known", faceter::quoted(format));
+    return format == "base64";
 }
 
 Json rows_of(const at::Tensor& rows) {
@@ -29,12 +44,18 @@ Json rows_of(const at::Tensor& rows) {
     return vectors;
 }
 
+/// All rows behind one another.
+std::string base64_of(const at::Tensor& rows) {
+    return encode_base64({static_cast<const char*>(rows.const_data_ptr()), static_cast<std::size_t>(rows.nbytes())});
+}
+
 }  // namespace
 
-/// {"model": folder, hub name, run folder or run's name, "project", "task" or "instruction" (as `faceter embed` has them), "max_length",
-/// "texts": [...]}
-/// -> {"dim", "instruction", "vectors": [[...]]}, float32 in input order.
+/// {"model": folder, hub name, run folder or run's name, "project", "task" or "instruction", "max_length", "threads",
+/// "device", "compute" (as `faceter embed` has them), "texts": [...], "encoding_format": "float" or "base64"}
+/// -> {"dim", "instruction", "vectors": [[...]]}, float32 in input order; in base64 one text, the rows behind one another in little endian.
 Json embed(const Json& params, SessionData& data, Request& request) {
+    const bool base64 = wants_base64(params);
     const auto texts = json_at<std::vector<std::string>>(params, "texts", "embed");
     if (texts.size() > max_texts) throw usage_error("embed: {} texts; at most {} in one request", texts.size(), max_texts);
     request.progress("open the model", 0, 0);
@@ -44,7 +65,9 @@ Json embed(const Json& params, SessionData& data, Request& request) {
     options.progress = [&](std::size_t done) { request.progress("embed", done, texts.size()); };
     const at::Tensor rows = texts.empty() ? at::empty({0, opened.model->dim()}, at::kFloat)
                                           : embed_texts(*opened.model, views, opened.route, options).contiguous();
-    return {{"dim", opened.model->dim()}, {"instruction", opened.route.instruction}, {"vectors", rows_of(rows)}};
+    return {{"dim", opened.model->dim()},
+            {"instruction", opened.route.instruction},
+            {"vectors", base64 ? Json(base64_of(rows)) : rows_of(rows)}};
 }
 
 }  // namespace faceter::worker

@@ -92,7 +92,8 @@ EmbeddingModel& SessionData::prepared_model(const Json& settings) {
 
 OpenedModel& SessionData::named_model(const ModelOptions& options) {
     const Json instruction = options.instruction ? Json(*options.instruction) : Json();
-    const Json key = {options.model, options.project, options.task, instruction, options.max_length};
+    const Json key = {options.model,      options.project, options.task,   instruction,
+                      options.max_length, options.threads, options.device, options.compute};
     return *named_.get(key.dump(), [&] {
         OpenedModel opened = open_model(options, true);
         prepare_to_embed(opened, options, false);  // single texts are what a session is asked for

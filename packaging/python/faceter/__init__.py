@@ -4,10 +4,13 @@ Everything is done by the program `faceter`, which this package carries; it take
 
     >>> import faceter
     >>> vectors = faceter.embed(["a text", "another"], model="quickstart-mote", project="my-project", task="retrieval.document")
+    >>> with faceter.Model("minilm") as model:       # stays loaded between calls
+    ...     vectors = model.embed(["a text", "another"])
     >>> faceter.runs("my-project", where="variant = mote")
 """
 from __future__ import annotations
 
+import base64
 import importlib.metadata
 import importlib.util
 import json
@@ -16,12 +19,14 @@ import pathlib
 import subprocess
 import sys
 import tempfile
-from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Optional, Union
+import threading
+import weakref
+from typing import IO, TYPE_CHECKING, Any, Dict, Iterable, Iterator, List, Optional, Union
 
 if TYPE_CHECKING:
     import numpy
 
-__all__ = ["FaceterError", "call", "embed", "evaluate", "runs"]
+__all__ = ["FaceterError", "Model", "call", "embed", "evaluate", "runs"]
 
 
 class FaceterError(RuntimeError):
@@ -38,8 +43,8 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(name)
 
 
-def _program() -> pathlib.Path:
-    return pathlib.Path(__file__).resolve().parent / "programs" / "faceter"
+def _program(name: str = "faceter") -> pathlib.Path:
+    return pathlib.Path(__file__).resolve().parent / "programs" / name
 
 
 def _environment() -> Dict[str, str]:
@@ -94,7 +99,8 @@ def embed(texts: Iterable[str], model: str, *, task: Optional[str] = None, instr
     """Embeddings of the texts in their order: a NumPy array, float32 [N, D].
 
     model: a Hugging Face folder, 'minilm', org/name, a run folder, or (with project) the name of a run. task: whose instruction and expert
-    to use, such as 'retrieval.document'. prefix: only the first elements (Matryoshka models).
+    to use, such as 'retrieval.document'. prefix: only the first elements (Matryoshka models). The model is opened at each call; Model keeps
+    it.
     """
     texts, model = _checked_texts(texts), _checked_name(model, "model")
     import numpy
@@ -109,6 +115,124 @@ def embed(texts: Iterable[str], model: str, *, task: Optional[str] = None, instr
                        device=device, prefix=prefix))
         vectors: "numpy.ndarray[Any, Any]" = numpy.load(target)
         return vectors
+
+
+_MOST_TEXTS, _MOST_CHARACTERS = 4096, 4_000_000  # of one request, whose line has at most 64 MiB, twelve bytes a character at worst
+_EXIT_CODES = {"usage": 2, "settings": 3, "data": 4, "failed": 5, "cancelled": 6, "out_of_memory": 7, "peer_lost": 8}
+
+
+def _in_requests(texts: List[str]) -> Iterator[List[str]]:
+    part: List[str] = []
+    characters = 0
+    for text in texts:
+        if part and (len(part) == _MOST_TEXTS or characters + len(text) > _MOST_CHARACTERS):
+            yield part
+            part, characters = [], 0
+        part.append(text)
+        characters += len(text)
+    yield part  # also of no texts: the answer says how wide a vector is
+
+
+def _end(process: "subprocess.Popen[bytes]", errors: IO[bytes]) -> None:
+    for pipe in (process.stdin, process.stdout):
+        if pipe:
+            try:
+                pipe.close()
+            except OSError:  # what it had not read
+                pass
+    process.terminate()
+    process.wait()
+    errors.close()
+
+
+class Model:
+    """A model that stays open: `faceter-worker session` runs beside this process and answers each embed() at once.
+
+    model, project, compute, max_length, threads, device: as of embed(). The model is opened by the first embed(), once for each task.
+    close() ends it, as does the end of a `with` block or of this process. Threads may share one.
+
+        >>> with faceter.Model("quickstart-mote", project="my-project") as model:
+        ...     query = model.embed(["how do I ...?"], task="retrieval.query")
+        ...     documents = model.embed(texts, task="retrieval.document")
+    """
+
+    def __init__(self, model: str, *, project: Optional[str] = None, compute: Optional[str] = None, max_length: Optional[int] = None,
+                 threads: Optional[int] = None, device: Optional[str] = None):
+        asked = {"project": project, "compute": compute, "max_length": max_length, "threads": threads, "device": device}
+        self._params = {"model": _checked_name(model, "model"), **{name: value for name, value in asked.items() if value is not None}}
+        self._lock = threading.Lock()
+        self._asked = 0
+        self._errors: IO[bytes] = tempfile.TemporaryFile()
+        # In a session of its own: Ctrl-C is for this process, which cancels what it has asked for.
+        self._process = subprocess.Popen([str(_program("faceter-worker")), "session"], env=_environment(), stdin=subprocess.PIPE,
+                                         stdout=subprocess.PIPE, stderr=self._errors, start_new_session=True)
+        self._finalizer = weakref.finalize(self, _end, self._process, self._errors)
+
+    def embed(self, texts: Iterable[str], *, task: Optional[str] = None, instruction: Optional[str] = None) -> "numpy.ndarray[Any, Any]":
+        """Embeddings of the texts in their order: a NumPy array, float32 [N, D]. task, instruction: as of faceter.embed()."""
+        checked = _checked_texts(texts)
+        import numpy
+
+        asked = {name: value for name, value in (("task", task), ("instruction", instruction)) if value is not None}
+        rows = []
+        for part in _in_requests(checked):
+            result = self._ask("embed", {**self._params, **asked, "texts": part, "encoding_format": "base64"})
+            rows.append(numpy.frombuffer(base64.b64decode(result["vectors"]), dtype="<f4").reshape(len(part), result["dim"]))
+        return numpy.concatenate(rows).astype(numpy.float32, copy=False)
+
+    def close(self) -> None:
+        """Ends the program. What is asked afterwards is an error."""
+        self._finalizer()
+
+    def __enter__(self) -> "Model":
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self.close()
+
+    def _ask(self, method: str, params: Dict[str, Any]) -> Dict[str, Any]:
+        with self._lock:
+            if not self._finalizer.alive:
+                raise FaceterError(2, "this model was closed; open another Model")
+            self._asked += 1
+            number, is_sent = self._asked, False
+            try:
+                self._send({"id": number, "method": method, "params": params})
+                is_sent = True
+                return self._answer(number)
+            except KeyboardInterrupt:
+                if is_sent:
+                    self._send({"method": "cancel", "params": {"id": number}})
+                else:
+                    self.close()  # half a request cannot be taken back
+                raise
+
+    def _send(self, message: Dict[str, Any]) -> None:
+        assert self._process.stdin
+        try:
+            self._process.stdin.write(json.dumps(message).encode() + b"\n")
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            raise self._ended() from None
+
+    def _answer(self, number: int) -> Dict[str, Any]:
+        """Past progress, and past answers that an interrupted request left."""
+        assert self._process.stdout
+        for line in self._process.stdout:
+            message = json.loads(line)
+            if message.get("id") in (number, None) and "error" in message:
+                raise FaceterError(_EXIT_CODES.get(message["error"]["code"], 5), message["error"]["message"])
+            if message.get("id") == number and "result" in message:
+                result: Dict[str, Any] = message["result"]
+                return result
+        raise self._ended()
+
+    def _ended(self) -> FaceterError:
+        code = self._process.wait()
+        self._errors.seek(0)
+        said = self._errors.read().decode(errors="replace").strip()
+        self.close()
+        return FaceterError(code if code > 0 else 5, said or f"faceter-worker ended with {code}")
 
 
 def evaluate(model: str, data: Union[str, os.PathLike, Iterable[Union[str, os.PathLike]]], *, task: Optional[str] = None,
