@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <utility>
 
 #include "common/error.h"
 #include "common/process.h"
@@ -20,6 +21,7 @@ namespace faceter {
 namespace {
 
 constexpr off_t complaint_bytes = 4096;
+thread_local const std::atomic<bool>* abandoned_scope = nullptr;
 
 /// A file without a name: the input of a program can be as long as it likes without either side waiting for the other.
 int memory_file(std::string_view content) {
@@ -102,13 +104,18 @@ std::string Command::complaint() const {
     return std::string(trim(text));
 }
 
+AbandonScope::AbandonScope(const std::atomic<bool>& flag) : outer_(std::exchange(abandoned_scope, &flag)) {}
+AbandonScope::~AbandonScope() { abandoned_scope = outer_; }
+bool abandon_requested() { return abandoned_scope && *abandoned_scope; }
+
 CommandResult run_command(const std::vector<std::string>& arguments, std::string_view input, int limit_s,
                           const std::atomic<bool>* abandon) {
     using Clock = std::chrono::steady_clock;
     Command command(arguments, input);
     CommandResult result;
     const auto end = Clock::now() + std::chrono::seconds(limit_s);
-    while (Clock::now() < end && !(abandon && *abandon)) {
+    const auto is_abandoned = [&] { return (abandon && *abandon) || abandon_requested(); };
+    while (Clock::now() < end && !is_abandoned()) {
         const auto more = command.read(200);
         if (!more) {
             result.code = command.finish();
@@ -118,7 +125,8 @@ CommandResult run_command(const std::vector<std::string>& arguments, std::string
         result.output += *more;
     }
     result.code = 124;
-    result.complaint = fmt::format("no answer within {} s{}{}", limit_s, command.complaint().empty() ? "" : ": ", command.complaint());
+    result.complaint = is_abandoned() ? "given up before it answered" : fmt::format("no answer within {} s", limit_s);
+    if (const std::string said = command.complaint(); !said.empty()) result.complaint += ": " + said;
     return result;
 }
 

@@ -39,8 +39,21 @@ struct CommandResult {
     int code = 0;
     std::string output, complaint;
 };
-/// Runs it to its end, at most so many seconds, or until `abandon` is set by somebody who waits for this thread (then it is killed and the
-/// code is 124).
+/// While it lives, whoever sets the flag gives up what its thread runs: run_command() ends there as if nothing had answered.
+class AbandonScope {
+  public:
+    explicit AbandonScope(const std::atomic<bool>& flag);
+    ~AbandonScope();
+    AbandonScope(const AbandonScope&) = delete;
+    AbandonScope& operator=(const AbandonScope&) = delete;
+
+  private:
+    const std::atomic<bool>* outer_;
+};
+/// Of this thread's scope.
+bool abandon_requested();
+/// Runs it to its end, at most so many seconds, or until `abandon` is set by somebody who waits for this thread, or its scope's flag (then
+/// it is killed and the code is 124).
 CommandResult run_command(const std::vector<std::string>& arguments, std::string_view input = {}, int limit_s = 60,
                           const std::atomic<bool>* abandon = nullptr);
 

@@ -108,7 +108,7 @@ void bring_records(const Project& project, const Profile& profile, const std::ve
     for (int tries = 1;; ++tries) try {
             return RemoteFollower(project, profile, ids).catch_up();
         } catch (const Error& error) {
-            if (tries == most_tries || stop_requested() != StopRequest::none)
+            if (tries == most_tries || stop_requested() != StopRequest::none || abandon_requested())
                 throw failure(
                     "the runs were made, and go on there ({}), but their record did not come: {}. Submitting again would start them twice; "
                     "see "
@@ -154,6 +154,9 @@ void RemoteFollower::catch_up() {
     const std::string script = remote_script(profile_, {"feed", "--project", setting(profile_, "folder")}, mirror_.request(true));
     connection_ = std::make_unique<Command>(ssh_command(profile_), script);
     while (read_some(1000)) {
+        if (!abandon_requested()) continue;
+        connection_.reset();
+        throw failure("{}: given up before it answered", setting(profile_, "host"));
     }
     const int code = connection_->finish();
     const std::string complaint = connection_->complaint();

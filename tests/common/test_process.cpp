@@ -4,7 +4,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
+#include <thread>
 
 #include "common/command.h"
 #include "common/file.h"
@@ -68,6 +70,23 @@ class TestProcess : public QObject {
         const StartedProcess started = start_process({{"sh", "-c", "kill -TERM $$; echo still here"}, Kinship::child});
         ::signal(SIGTERM, SIG_DFL);
         QCOMPARE(wait_for_process(started.process), 128 + SIGTERM);
+    }
+    void what_runs_in_a_scope_is_given_up_with_it() {
+        std::atomic<bool> flag = false;
+        QVERIFY(!abandon_requested());
+        {
+            const AbandonScope outer(flag);
+            QCOMPARE(command_output("echo heard"), std::string("heard\n"));
+            std::thread other([&] { flag = true; });
+            const CommandResult result = run_command({"sh", "-c", "sleep 600"});
+            other.join();
+            QCOMPARE(result.code, 124);
+            QCOMPARE(result.complaint, std::string("given up before it answered"));
+            const std::atomic<bool> not_yet = false;
+            const AbandonScope inner(not_yet);
+            QCOMPARE(command_output("echo heard"), std::string("heard\n"));
+        }
+        QVERIFY(!abandon_requested());
     }
     void a_command_gets_its_input_and_says_how_it_ended() {
         QCOMPARE(command_output("echo out; echo err >&2"), std::string("out\n"));

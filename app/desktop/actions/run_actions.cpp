@@ -1,6 +1,7 @@
 #include "actions/run_actions.h"
 
 #include "actions/run_work.h"
+#include "common/command.h"
 #include "common/error.h"
 #include "common/strings.h"
 #include "launch/queue_order.h"
@@ -37,16 +38,24 @@ bool RunActions::isOpen(const std::filesystem::path& project) const {
 }
 
 void RunActions::start(Work work) {
-    ProjectSession* session = m_workspace.session();
-    if (!session) return;
+    if (ProjectSession* session = m_workspace.session()) startIn(session->folder(), work);
+}
+
+void RunActions::startIn(const std::filesystem::path& folder, const Work& work) {
     const int job = ++m_jobs;
-    Pending pending{work.doing, {}};
+    const auto abandoned = std::make_shared<std::atomic<bool>>(false);
+    Pending pending{job, work.doing, {}, work.reachesOut ? abandoned : nullptr};
     pending.since.start();
+    if (work.begin) work.begin();
     m_pending.insert(job, pending);
     Q_EMIT pendingChanged();
-    Answer(QtConcurrent::run(&m_pool, [folder = session->folder(), body = work.body] { return body(folder); }))
+    Answer(QtConcurrent::run(&m_pool,
+                             [folder, body = work.body, abandoned] {
+                                 const AbandonScope scope(*abandoned);
+                                 return body(folder);
+                             }))
         .then(this,
-              [this, job, work, folder = session->folder()](const QStringList& made) {
+              [this, job, work, folder](const QStringList& made) {
                   if (work.then) work.then();
                   end(job);
                   if (!work.done.isEmpty()) m_workspace.say(isOpen(folder) ? work.done : withProject(folder, work.done));
@@ -54,16 +63,45 @@ void RunActions::start(Work work) {
                   m_workspace.session()->refresh();
                   if (!made.isEmpty()) Q_EMIT launched(made);
               })
-        .onFailed([this, job, work, folder = session->folder()](const std::exception& error) {
-            if (work.failed) work.failed();
-            end(job);
-            const QString message = QString::fromUtf8(error.what());
-            m_workspace.complain(isOpen(folder) ? message : withProject(folder, message));
+        .onFailed([this, job, work, folder, abandoned](const std::exception& error) {
+            const QString what = QString::fromUtf8(error.what());
+            fail(job, folder, work, *abandoned ? tr("%1: cancelled. %2").arg(work.doing, what) : what);
         });
 }
 
 void RunActions::end(int job) {
     if (m_pending.remove(job) > 0) Q_EMIT pendingChanged();
+}
+
+void RunActions::fail(int job, const std::filesystem::path& project, const Work& work, const QString& why) {
+    if (work.failed) work.failed();
+    const QString message = isOpen(project) ? why : withProject(project, why);
+    m_failed.insert(job, {message, project, work});
+    end(job);
+    m_workspace.complain(message);
+}
+
+void RunActions::cancel(int id) {
+    const auto found = m_pending.constFind(id);
+    if (found == m_pending.cend() || !found->isCancellable()) return;
+    *found->abandoned = true;
+    Q_EMIT pendingChanged();
+}
+
+QList<RunActions::Failed> RunActions::failedWork() const {
+    QList<Failed> all;
+    for (auto entry = m_failed.cbegin(); entry != m_failed.cend(); ++entry) all.append({entry.key(), entry->work.doing, entry->why});
+    return all;
+}
+
+void RunActions::retry(int id) {
+    if (!m_failed.contains(id)) return;
+    const FailedWork again = m_failed.take(id);
+    startIn(again.project, again.work);
+}
+
+void RunActions::dismiss(int id) {
+    if (m_failed.remove(id) > 0) Q_EMIT pendingChanged();
 }
 
 QStringList RunActions::pending() const {
@@ -95,7 +133,6 @@ void RunActions::launch(std::shared_ptr<const Experiment> experiment, bool smoke
     const bool here = place.profile.isEmpty();
     const auto remarks = std::make_shared<std::vector<std::string>>();
     const auto over = [this] { --m_launching; };
-    ++m_launching;
     start({here ? tr("%1: starting %2").arg(name, runs) : tr("%1: submitting %2 through %3").arg(name, runs, place.profile),
            here ? tr("%1: %2 started").arg(name, runs) : tr("%1: %2 submitted").arg(name, runs),
            [experiment, smoke, place, remarks](const std::filesystem::path& folder) {
@@ -109,7 +146,7 @@ void RunActions::launch(std::shared_ptr<const Experiment> experiment, bool smoke
                const QString begun = here ? tr("%1 was started; warning: %2") : tr("%1 was submitted; warning: %2");
                m_workspace.complain(begun.arg(name, qs(join(*remarks, "\n"))));
            },
-           over});
+           over, [this] { ++m_launching; }, !here});
 }
 
 void RunActions::stop(const QStringList& runs) {
@@ -126,18 +163,25 @@ void RunActions::stop(const QStringList& runs) {
                                         : runs.size() == 1 ? name + QLatin1Char(' ') + *said
                                                            : tr("%1 were asked to stop with a checkpoint").arg(name);
                m_workspace.say(isOpen(project) ? sentence : withProject(project, sentence));
-           }});
+           },
+           {},
+           {},
+           true});
 }
 
 void RunActions::resume(const QStringList& runs) {
-    start({tr("Resuming %1").arg(called(runs)), tr("%1 resumed").arg(called(runs)),
+    start({tr("Resuming %1").arg(called(runs)),
+           tr("%1 resumed").arg(called(runs)),
            [runs](const std::filesystem::path& folder) {
                resumeRuns(folder, runs);
                return QStringList();
            },
            [this, runs, project = m_workspace.session() ? m_workspace.session()->folder() : std::filesystem::path()] {
                if (isOpen(project)) m_workspace.session()->follow(runs);
-           }});
+           },
+           {},
+           {},
+           true});
 }
 
 void RunActions::moveInQueue(const QString& run, int place) {
@@ -161,8 +205,13 @@ void RunActions::setQueuesPaused(bool paused) {
 }
 
 void RunActions::rerun(const QStringList& runs) {
-    start({tr("Starting %1 anew").arg(called(runs)), tr("%1 started anew").arg(called(runs)),
-           [runs](const std::filesystem::path& folder) { return rerunRuns(folder, runs); }});
+    start({tr("Starting %1 anew").arg(called(runs)),
+           tr("%1 started anew").arg(called(runs)),
+           [runs](const std::filesystem::path& folder) { return rerunRuns(folder, runs); },
+           {},
+           {},
+           {},
+           true});
 }
 
 void RunActions::takeOver(const QString& run) {
@@ -241,11 +290,8 @@ bool RunActions::canUndo() const { return lastTrashed() != m_trashed.cend(); }
 void RunActions::undo() {
     const auto last = lastTrashed();
     if (last == m_trashed.cend()) return;
-    const qsizetype place = last - m_trashed.cbegin();
-    m_trashed[place].isReturning = true;
-    const Trashed entry = m_trashed[place];
+    const Trashed entry = *last;
     const auto gone = std::make_shared<bool>(false);
-    Q_EMIT undoChanged();
     start({tr("Bringing %1 back").arg(entry.said), tr("%1 brought back").arg(entry.said),
            [entry, gone](const std::filesystem::path& folder) {
                const QStringList there = trashedOf(folder, entry.runs);
@@ -254,7 +300,14 @@ void RunActions::undo() {
                restoreRuns(folder, there);
                return QStringList();
            },
-           [this, entry] { takeFromTrash(entry, true); }, [this, entry, gone] { takeFromTrash(entry, *gone); }});
+           [this, entry] { takeFromTrash(entry, true); }, [this, entry, gone] { takeFromTrash(entry, *gone); },
+           [this, entry] { markReturning(entry); }});
+}
+
+void RunActions::markReturning(const Trashed& entry) {
+    for (Trashed& one : m_trashed)
+        if (one.project == entry.project && one.runs == entry.runs) one.isReturning = true;
+    Q_EMIT undoChanged();
 }
 
 void RunActions::takeFromTrash(const Trashed& entry, bool isOver) {

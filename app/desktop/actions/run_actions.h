@@ -4,8 +4,10 @@
 #include <QObject>
 #include <QStringList>
 #include <QThreadPool>
+#include <atomic>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -74,11 +76,26 @@ class RunActions : public QObject {
 
     /// What is under way, and since when.
     struct Pending {
+        int id = 0;
         QString doing;
         QElapsedTimer since;
+        std::shared_ptr<std::atomic<bool>> abandoned{};  ///< of what may wait for another machine: cancel() sets it
+        bool isCancellable() const { return abandoned && !*abandoned; }
     };
     /// Oldest first.
     QList<Pending> pendingWork() const { return m_pending.values(); }
+    /// Gives up what another machine is asked for: no answer is waited for any more. What has arrived there goes on there, and the
+    /// complaint says so.
+    void cancel(int id);
+    /// What failed or was cancelled, in whichever project it was asked for: kept until it is tried again or dismissed.
+    struct Failed {
+        int id = 0;
+        QString doing, why;
+    };
+    QList<Failed> failedWork() const;
+    /// The same again, in the project that it was asked for in.
+    void retry(int id);
+    void dismiss(int id);
     /// Sentences of the same.
     QStringList pending() const;
     /// A launch is under way.
@@ -95,6 +112,13 @@ class RunActions : public QObject {
         QString doing, done;
         std::function<QStringList(const std::filesystem::path& project)> body;  ///< gives the ids of runs that it made
         std::function<void()> then{}, failed{};
+        std::function<void()> begin{};  ///< also when it is tried again
+        bool reachesOut = false;        ///< it may ask another machine
+    };
+    struct FailedWork {
+        QString why;
+        std::filesystem::path project;
+        Work work;
     };
     struct Trashed {
         std::filesystem::path project;
@@ -103,15 +127,19 @@ class RunActions : public QObject {
         bool isReturning = false;
     };
     void start(Work work);
+    void startIn(const std::filesystem::path& project, const Work& work);
     void end(int job);
+    void fail(int job, const std::filesystem::path& project, const Work& work, const QString& why);
     void mark(const QStringList& runs, const QString& done, const Json& event);
     bool isOpen(const std::filesystem::path& project) const;
     QList<Trashed>::const_iterator lastTrashed() const;
+    void markReturning(const Trashed& entry);
     void takeFromTrash(const Trashed& entry, bool isOver);
 
     Workspace& m_workspace;
     QThreadPool m_pool;
     QMap<int, Pending> m_pending;
+    QMap<int, FailedWork> m_failed;
     int m_jobs = 0, m_launching = 0;
     QList<Trashed> m_trashed;  // last one last
 };

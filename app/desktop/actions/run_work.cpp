@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "common/command.h"
 #include "common/error.h"
 #include "experiment/before_start.h"
 #include "experiment/machine.h"
@@ -59,6 +60,11 @@ std::vector<RunDirectory> startAnew(const Project& project, const std::string& p
     return made;
 }
 
+/// Before the next one of several: what was done stays done.
+void heedCancel() {
+    if (abandon_requested()) throw failure("what was not asked for before is as it was");
+}
+
 /// `move` for each run; where one fails, `back` for those before it.
 template <typename Move, typename Back>
 void moveAll(const QStringList& runs, Move move, Back back) {
@@ -102,14 +108,17 @@ Launched launchRuns(const std::filesystem::path& folder, const Experiment& exper
 
 QString stopRuns(const std::filesystem::path& project, const QStringList& runs) {
     QString said;
-    for (const RunDirectory& run : openRuns(project, runs))
+    for (const RunDirectory& run : openRuns(project, runs)) {
+        heedCancel();
         if (!is_over(read_state(run).phase)) said = qs(stop_run(run));
+    }
     return said;
 }
 
 void resumeRuns(const std::filesystem::path& folder, const QStringList& runs) {
     const Project project(folder, false);
     for (const auto& [profile, group] : destinations_of(openRuns(folder, runs), "")) {
+        heedCancel();
         if (profile.empty()) {
             startHere(project, group, {}, group);
         } else {
@@ -123,7 +132,10 @@ QStringList rerunRuns(const std::filesystem::path& folder, const QStringList& ru
     std::map<std::string, std::vector<RunDirectory>> byProfile;
     for (const RunDirectory& run : openRuns(folder, runs)) byProfile[profileOf(run)].push_back(run);
     QStringList made;
-    for (const auto& [profile, group] : byProfile) made += idsOf(startAnew(project, profile, group));
+    for (const auto& [profile, group] : byProfile) {
+        heedCancel();
+        made += idsOf(startAnew(project, profile, group));
+    }
     return made;
 }
 

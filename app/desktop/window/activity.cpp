@@ -9,6 +9,7 @@
 #include <QVBoxLayout>
 
 #include "actions/run_actions.h"
+#include "jobs/actions_panel.h"
 #include "jobs/jobs_panel.h"
 #include "jobs/live_line.h"
 #include "widgets/labels.h"
@@ -83,17 +84,15 @@ Activity::Activity(Workspace& workspace, QWidget* parent)
       m_quiet(secondaryLabel(tr("Nothing runs. Compose launches an experiment; runs go on when this window is closed."))),
       m_log(new LogView(workspace)),
       m_live(new LiveLine),
-      m_pending(secondaryLabel()) {
+      m_actions(new ActionsPanel(workspace.actions())) {
     setObjectName(QStringLiteral("activity"));
     setAttribute(Qt::WA_StyledBackground);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     m_linesLayout->setContentsMargins(12, 8, 12, 8);
     m_linesLayout->setSpacing(4);
-    m_pending->setObjectName(QStringLiteral("pendingActions"));
-    m_pending->setWordWrap(true);
     m_linesLayout->addWidget(m_live);
-    m_linesLayout->addWidget(m_pending);
+    m_linesLayout->addWidget(m_actions);
     m_linesLayout->addWidget(m_quiet);
     m_linesLayout->addStretch(1);
     m_tabs->setObjectName(QStringLiteral("activityTabs"));
@@ -142,12 +141,6 @@ void Activity::fit() {
     setMaximumHeight(m_folded ? std::min(high, layout()->totalMaximumSize().height()) : QWIDGETSIZE_MAX);
 }
 
-void Activity::showPending() {
-    const QStringList pending = m_workspace.actions().pending();
-    m_pending->setVisible(!pending.isEmpty());
-    m_pending->setText(pending.isEmpty() ? QString() : pending.join(QStringLiteral(" …\n")) + QStringLiteral(" …"));
-}
-
 void Activity::showRuns() {
     const RunsSnapshotPtr snapshot = m_workspace.runs();
     std::vector<const RunRow*> going;
@@ -168,10 +161,10 @@ void Activity::showRuns() {
             m_pool[i]->show(*going[static_cast<std::size_t>(i)]);
         else
             m_pool[i]->hide();
-    showPending();
     const bool jobs = m_jobs && !m_jobs->isEmpty();
-    m_going = jobs || !m_live->isEmpty() || !going.empty() || m_workspace.actions().isLaunching();
-    m_quiet->setVisible(!jobs && m_live->isEmpty() && going.empty() && m_workspace.actions().pending().isEmpty());
+    const RunActions& actions = m_workspace.actions();
+    m_going = jobs || !m_live->isEmpty() || !going.empty() || actions.isLaunching() || !actions.failedWork().isEmpty();
+    m_quiet->setVisible(!jobs && m_live->isEmpty() && going.empty() && m_actions->isEmpty());
     fold();
     m_summary->setVisible(!going.empty());
     m_summary->setText(going.empty() ? QString() : tr("%1 running · %2 queued").arg(running).arg(queued));

@@ -10,6 +10,7 @@ class QVBoxLayout;
 
 namespace faceter::desktop {
 
+class ActionsPanel;
 class JobsPanel;
 class LiveLine;
 class LogView;
@@ -35,7 +36,6 @@ class Activity : public QWidget {
   private:
     class Line;
     void showRuns();
-    void showPending();
     void fold();
     void fit();
 
@@ -49,7 +49,7 @@ class Activity : public QWidget {
     LogView* m_log;
     JobsPanel* m_jobs = nullptr;
     LiveLine* m_live;
-    QLabel* m_pending;
+    ActionsPanel* m_actions;
     bool m_going = false;   ///< something runs, waits or was asked for
     bool m_opened = false;  ///< by the user, while nothing goes on
     bool m_folded = false;

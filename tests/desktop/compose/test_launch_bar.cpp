@@ -9,6 +9,7 @@
 
 #include "actions/run_actions.h"
 #include "desktop/compose/fake_worker.h"
+#include "jobs/actions_panel.h"
 #include "launch/profile.h"
 #include "pages/compose/compose_page.h"
 #include "pages/compose/run_list_model.h"
@@ -248,6 +249,51 @@ class TestLaunchBar : public QObject {
         write_file_atomic(gate, "");
         QTRY_COMPARE_WITH_TIMEOUT(f.complaints.size(), 4, patience_ms);
         fs::remove(gate);
+    }
+    /// Its line in Activity: given up at once, tried again when the machine answers, dismissed.
+    void what_waits_for_another_machine_can_be_cancelled_and_tried_again() {
+        NEED_MINILM();  // the other machine looks for the experiment's model
+        const FakePrograms programs;
+        const fs::path called = folder_.path() / "was called";
+        programs.answers("ssh", "touch '" + called.string() + "'; sleep 600");
+        Fixture f(project());
+        ActionsPanel panel(f.workspace.actions());
+        const auto text = [&] {
+            const auto* label = panel.findChild<ElidedLabel*>(QStringLiteral("actionText"));
+            return label ? label->fullText() : QString();
+        };
+        const auto press = [&](const char* name) {
+            auto* button = panel.findChild<QPushButton*>(QLatin1String(name));
+            QVERIFY(button && button->isEnabled());
+            button->click();
+        };
+        QVERIFY(panel.isEmpty());
+        f.choose("o");
+        f.launch();
+        QTRY_VERIFY_WITH_TIMEOUT(fs::exists(called), patience_ms);
+        QVERIFY2(text().startsWith(QStringLiteral("mine: submitting 1 run through other")), qPrintable(text()));
+        QVERIFY(f.workspace.actions().isLaunching());
+        press("actionAct");
+        QVERIFY(!panel.findChild<QPushButton*>(QStringLiteral("actionAct"))->isEnabled());
+        QTRY_COMPARE_WITH_TIMEOUT(f.complaints.size(), 1, patience_ms);
+        QVERIFY2(f.complaints.first().contains(QStringLiteral("cancelled")), qPrintable(f.complaints.first()));
+        QVERIFY2(text().contains(QStringLiteral("given up before it answered")), qPrintable(text()));
+        QVERIFY(!f.workspace.actions().isLaunching());
+        QVERIFY(Project(f.workspace.session()->folder(), false).run_ids().empty());
+        programs.answers("ssh", "echo 'no route to host' >&2; exit 255");
+        press("actionAct");
+        QVERIFY(f.workspace.actions().isLaunching());
+        QTRY_COMPARE_WITH_TIMEOUT(f.complaints.size(), 2, patience_ms);
+        QVERIFY2(text().contains(QStringLiteral("no route to host")), qPrintable(text()));
+        programs.answers("ssh", "exec sh -s");
+        press("actionAct");
+        QTRY_COMPARE_WITH_TIMEOUT(f.launched.count(), 1, patience_ms);
+        QTRY_VERIFY(panel.isEmpty());
+        programs.answers("ssh", "echo 'no route to host' >&2; exit 255");
+        f.launch();
+        QTRY_COMPARE_WITH_TIMEOUT(f.complaints.size(), 3, patience_ms);
+        press("actionDismiss");
+        QVERIFY(panel.isEmpty());
     }
     void a_launch_while_the_text_is_being_checked_starts_when_it_is() {
         NEED_MINILM();
