@@ -33,7 +33,8 @@ namespace {
 
 struct TeacherOptions {
     ModelOptions model;
-    std::string input, output, query_instruction, document_instruction, on_error = "fail";
+    std::string input, output, on_error = "fail";
+    std::optional<std::string> query_instruction, document_instruction;  ///< empty: none, where the model has a prompt as well
     bool restart = false, json = false;
 };
 struct MineOptions : TeacherOptions {
@@ -87,7 +88,7 @@ class TeacherWork {
         keep_input(options.input, options.output);
         pairs_ = read_pairs(options);
         for (const std::string& warning : warnings_of(pairs_.card)) say(stderr, "warning: {}\n", warning);
-        if (options.query_instruction.empty() && options.document_instruction.empty()) note_missing_task(options.model, opened_, false);
+        if (!options.query_instruction && !options.document_instruction) note_missing_task(options.model, opened_, false);
         check_task();
         routes_[0] = route(Role::query, options.query_instruction);
         routes_[1] = route(Role::document, options.document_instruction);
@@ -95,6 +96,7 @@ class TeacherWork {
     }
 
     const TrainingSet& pairs() const { return pairs_; }
+    Similarity similarity() const { return teacher_.similarity(); }
     const Route& route(Role role) const { return routes_[role == Role::document]; }
     EmbeddedSides embed(std::vector<std::string_view> queries, std::vector<std::string_view> documents) const {
         EmbeddedSides sides{chunks("queries", std::move(queries), Role::query), chunks("documents", std::move(documents), Role::document)};
@@ -172,7 +174,7 @@ class TeacherWork {
         if (own->negative != own->document) line["negative_instruction"] = own->negative;
     }
     EmbeddingChunks chunks(const char* name, std::vector<std::string_view> texts, Role role) const {
-        return {work_, name, std::move(texts), *opened_.model, route(role), teacher_.is_normalised()};
+        return {work_, name, std::move(texts), *opened_.model, route(role), teacher_.similarity() == Similarity::cosine};
     }
     void complete(const EmbeddingChunks& chunks, const char* what) const {
         ProgressLine progress(what, chunks.num_texts(), "texts");
@@ -199,10 +201,12 @@ class TeacherWork {
                           opened_.model->folder.folder.string());
     }
 
-    /// The instruction given, else the run's for its task, else the folder's prompt.
-    Route route(Role role, const std::string& instruction) const {
-        if (!instruction.empty()) return {instruction};
-        return teacher_.route(options_.model.task, role);
+    /// The task's part of the model under the instruction given, else under the run's for its task, else the folder's prompt.
+    Route route(Role role, const std::optional<std::string>& instruction) const {
+        if (instruction && options_.model.task.empty()) return {*instruction};
+        Route route = teacher_.route(options_.model.task, role);
+        if (instruction) route.instruction = *instruction;
+        return route;
     }
 
     /// A folder that somebody else made is neither written into nor removed at the end. One that was claimed holds plan.json first.
@@ -331,7 +335,7 @@ class Mining {
     std::pair<std::string, Tally> part(std::size_t number) {
         const TrainingSet& pairs = work_.pairs();
         const std::size_t begin = number * examples_a_part, end = std::min(pairs.examples.size(), begin + examples_a_part);
-        JudgedRows rows(pairs, part_of(pairs, begin, end), options_.filter_given);
+        JudgedRows rows(pairs, part_of(pairs, begin, end), options_.filter_given, work_.similarity());
         rows.set_queries(sides_.queries.gather(queries_.of(rows.anchors)));
         rows.set_documents(sides_.documents.gather(documents_.rows_of(rows.documents)));
         const auto best = options_.filter_given ? std::vector<std::vector<SearchHit>>() : best_documents(rows);
@@ -349,7 +353,7 @@ class Mining {
   private:
     /// Of each query, by its number in `rows`.
     std::vector<std::vector<SearchHit>> best_documents(const JudgedRows& rows) const {
-        ExactSearch search(rows.queries(), options_.mining.depth + positives_.most());
+        ExactSearch search(rows.queries(), options_.mining.depth + positives_.most(), rows.similarity());
         for (std::size_t chunk = 0; chunk < sides_.documents.num_chunks(); ++chunk)
             search.add_documents(view(sides_.documents.read(chunk)));
         return search.results();
@@ -361,7 +365,8 @@ class Mining {
         const MiningSettings& s = options_.mining;
         if (options_.filter_given)
             return filter_given(given_negatives(work_.pairs(), example), example.anchor, rows, s.limit(positive), tally);
-        return choose_negatives(as_texts(best[rows.anchors.of(example.anchor)], documents_.ids()), example, positive, positives_, s, tally);
+        return choose_negatives(as_texts(best[rows.anchors.of(example.anchor)], documents_.ids(), rows.similarity()), example, positive,
+                                positives_, s, tally);
     }
 
     const TeacherWork& work_;
@@ -403,16 +408,16 @@ int filter(const FilterOptions& options) {
     const auto shards = shards_of(pairs.examples.size(), options.shard);
     work.in_parts(shards.size(), "filter", [&](std::size_t part) {
         const auto [begin, end] = shards[part];
-        JudgedRows rows(pairs, part_of(pairs, begin, end), false);
+        JudgedRows rows(pairs, part_of(pairs, begin, end), false, work.similarity());
         rows.set_queries(sides.queries.gather(queries.of(rows.anchors)));
         rows.set_documents(sides.documents.gather(documents.of(rows.documents)));
-        const auto hits = exact_search(rows.queries(), rows.document_rows(), options.top_k);
+        const auto hits = exact_search(rows.queries(), rows.document_rows(), options.top_k, rows.similarity());
         std::string lines;
         Tally tally;
         for (std::size_t i = begin; i < end; ++i) {
             const Example& example = pairs.examples[i];
-            const bool kept = is_consistent(as_texts(hits[rows.anchors.of(example.anchor)], rows.documents.texts), example.positive,
-                                            rows.score(example.anchor, example.positive), options.top_k);
+            const bool kept = is_consistent(as_texts(hits[rows.anchors.of(example.anchor)], rows.documents.texts, rows.similarity()),
+                                            example.positive, rows.score(example.anchor, example.positive), options.top_k);
             ++tally[kept ? "pairs kept" : "pairs whose document is not among the best"];
             if (!kept) continue;
             Json line = work.whole_line(example);
@@ -439,7 +444,7 @@ int score(const TeacherOptions& options) {
     const std::size_t parts = num_parts(pairs);
     work.in_parts(parts, "score", [&](std::size_t part) {
         const std::size_t begin = part * examples_a_part, end = std::min(pairs.examples.size(), begin + examples_a_part);
-        JudgedRows rows(pairs, part_of(pairs, begin, end), true);
+        JudgedRows rows(pairs, part_of(pairs, begin, end), true, work.similarity());
         rows.set_queries(sides.queries.gather(queries.of(rows.anchors)));
         rows.set_documents(sides.documents.gather(documents.of(rows.documents)));
         std::string lines;
@@ -465,10 +470,15 @@ int score(const TeacherOptions& options) {
 void add_teacher_options(CLI::App& command, TeacherOptions& options) {
     add_model_options(command, options.model, false);
     command.add_option("--task", options.model.task, "Task of a run whose instructions and experts to use");
-    command.add_option("--query-instruction", options.query_instruction,
-                       "Instruction in front of queries; default: the model's prompt named query, else its default prompt");
-    command.add_option("--document-instruction", options.document_instruction,
-                       "Instruction in front of documents; default: the model's prompt named document or passage, else its default prompt");
+    command.add_option_function<std::string>(
+        "--query-instruction", [&options](const std::string& text) { options.query_instruction = text; },
+        "Instruction in front of queries, \"\" for none; default: the task's, else the model's prompt named query, else its default "
+        "prompt");
+    command.add_option_function<std::string>(
+        "--document-instruction", [&options](const std::string& text) { options.document_instruction = text; },
+        "Instruction in front of documents, \"\" for none; default: the task's, else the model's prompt named document or passage, else "
+        "its "
+        "default prompt");
     command.add_option("--output", options.output, "File to write, JSON lines of {query, document, negatives, scores}")->required();
     command.add_option("--on-error", options.on_error, "fail: end at the first bad line; skip: count them")
         ->check(CLI::IsMember({"fail", "skip"}))

@@ -140,7 +140,7 @@ EvaluationRoutes chosen_routes(const EvaluateCommand& options, const OpenedModel
     const EvaluationRoutes routes = routes_for(*opened.model, set, ""), one{options.model.task, opened.route, opened.route};
     if (!options.model.task.empty() || options.model.instruction) return one;
     const bool instructed = set.routing.query_instruction || set.routing.document_instruction;
-    if (!routes.task.empty() || opened.model->router || instructed) return routes;
+    if (!routes.task.empty() || opened.model->router || instructed || opened.run) return routes;  // a run: as it scores itself
     return release_routes(*opened.model, set).value_or(one);
 }
 

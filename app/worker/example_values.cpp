@@ -3,8 +3,6 @@
 #include <ATen/ATen.h>
 
 #include "eval/pair_metrics.h"
-#include "eval/search.h"
-#include "model/ops.h"
 
 namespace faceter::worker {
 namespace {
@@ -19,9 +17,7 @@ Json values_of(const PairData& data, CachedEmbedder& embedder, const EvaluationR
 }
 
 Json values_of(const BitextData& data, CachedEmbedder& embedder, const EvaluationRoutes& routes) {
-    const at::Tensor sentences = normalize_rows(embedder.embed(data.first.views(), routes.query)).contiguous();
-    const at::Tensor translations = normalize_rows(embedder.embed(data.second.views(), routes.query)).contiguous();
-    const auto hits = exact_search(view(sentences), view(translations), 1);
+    const auto hits = nearest_translations(embedder, data, routes);
     Json found = Json::array();
     for (std::size_t i = 0; i < hits.size(); ++i) found.push_back(hits[i].front().document == i ? 100.0 : 0.0);
     return {{"per_example", std::move(found)}, {"per_example_of", "accuracy"}};

@@ -9,8 +9,8 @@
 #include "common/hash.h"
 #include "common/untrusted_json.h"
 #include "data/sources.h"
+#include "eval/comparable_rows.h"
 #include "experiment/recipes.h"
-#include "model/ops.h"
 #include "train/pair_batch.h"
 #include "train/process_group.h"
 
@@ -99,11 +99,11 @@ MiningSettings mining_settings(const Json& settings) {
 /// The model as it stands judges a set's queries and positives as it trains them: under the set's own instructions, where it brings some.
 /// What it mines it takes for a positive, too.
 TeacherEmbedder as_trained(ModelTeacher& teacher, const EmbeddingModel& model, const TrainingSet& set) {
-    return [&teacher, query = route_of(model, set, PairSide::query), document = route_of(model, set, PairSide::positive)](
-               std::span<const std::string_view> texts, Role role) {
-        const at::Tensor rows = teacher.embed(texts, role == Role::query ? query : document);
-        return teacher.is_normalised() ? normalize_rows(rows) : rows;
-    };
+    return {[&teacher, query = route_of(model, set, PairSide::query), document = route_of(model, set, PairSide::positive)](
+                std::span<const std::string_view> texts, Role role) {
+                return comparable_rows(teacher.embed(texts, role == Role::query ? query : document), teacher.similarity());
+            },
+            teacher.similarity()};
 }
 
 bool is_own_teacher(const Json& settings) { return json_or<std::string>(settings, "teacher", "", "teacher").empty(); }

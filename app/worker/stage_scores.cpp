@@ -26,19 +26,30 @@ bool StageScores::has_validation(const Stage& stage) const {
            });
 }
 
+/// Whether the stage's data go through an adapter: of those that the variant would train, a recipe's tasks may have some alone.
+bool StageScores::trains_adapter(const PlannedStage& planned, int adapter) const {
+    const auto& tasks = planned.recipe_tasks;
+    return planned.stage.adapters.contains(adapter) &&
+           (tasks.empty() || std::ranges::any_of(tasks, [&](const std::string& task) {
+                return std::ranges::any_of(std::array{Role::query, Role::document},
+                                           [&](Role role) { return model_.route(task, role).path.adapter == adapter; });
+            }));
+}
+
 /// Whether texts of a set go through what the stage trains: another encoder's or adapter's scores stay as they were.
-bool StageScores::reaches(const Stage& stage, const EvaluationSet& set) const {
+bool StageScores::reaches(const PlannedStage& planned, const EvaluationSet& set) const {
+    const Stage& stage = planned.stage;
     const EvaluationRoutes routes = routes_for(model_, set, "");
     return std::ranges::any_of(std::array{&routes.query, &routes.document}, [&](const Route* route) {
         const bool whole = stage.adapters.empty() || stage.base_rate > 0;
-        return route->encoder == stage.encoder && (whole || stage.adapters.contains(route->path.adapter));
+        return route->encoder == stage.encoder && (whole || trains_adapter(planned, route->path.adapter));
     });
 }
 
 /// Of the sets that are scored: the watched one, or all, as far as they go through what the stage trains.
 std::vector<const EvaluationSet*> StageScores::judging(const PlannedStage& planned) const {
     std::vector<const EvaluationSet*> sets = scored(planned);
-    std::erase_if(sets, [&](const EvaluationSet* set) { return !reaches(planned.stage, *set); });
+    std::erase_if(sets, [&](const EvaluationSet* set) { return !reaches(planned, *set); });
     const std::string watched = watched_by(planned);
     const auto found = std::ranges::find(sets, watched, &EvaluationSet::name);
     return found == sets.end() ? sets : std::vector{*found};

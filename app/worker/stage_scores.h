@@ -25,7 +25,8 @@ class StageScores {
   private:
     double evaluate_all(const PlannedStage& planned, std::size_t index, std::int64_t step) const;
     double evaluate_adapter(const PlannedStage& planned, std::size_t index, std::int64_t step);
-    bool reaches(const Stage& stage, const EvaluationSet& set) const;
+    bool trains_adapter(const PlannedStage& planned, int adapter) const;
+    bool reaches(const PlannedStage& planned, const EvaluationSet& set) const;
     std::vector<const EvaluationSet*> scored(const PlannedStage& planned) const;
     std::vector<const EvaluationSet*> judging(const PlannedStage& planned) const;
     const RunContext& run_;

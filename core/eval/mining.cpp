@@ -14,12 +14,19 @@ Positives::Positives(const TrainingSet& set) {
         auto& texts = of_[example.anchor];
         texts.insert(example.positive);
         most_ = std::max(most_, texts.size());
+        if (example.label >= 0)
+            for (const std::uint32_t text : {example.anchor, example.positive}) labels_[text].insert(example.label);
     }
 }
 
 bool Positives::contains(std::uint32_t anchor, std::uint32_t text) const {
     const auto found = of_.find(anchor);
     return found != of_.end() && found->second.contains(text);
+}
+
+bool Positives::shares_label(const Example& example, std::uint32_t text) const {
+    const auto found = labels_.find(text);
+    return example.label >= 0 && found != labels_.end() && found->second.contains(example.label);
 }
 
 std::vector<std::uint32_t> choose_negatives(std::span<const FoundText> found, const Example& example, double positive_score,
@@ -36,6 +43,8 @@ std::vector<std::uint32_t> choose_negatives(std::span<const FoundText> found, co
         ++looked_at;
         if (candidate.text == example.anchor)
             ++tally["candidates with the query's own text"];
+        else if (positives.shares_label(example, candidate.text))
+            ++tally["candidates of the query's own class"];
         else if (!(candidate.score < limit))
             ++tally["candidates above the margin"];
         else

@@ -25,15 +25,18 @@ struct MiningSettings {
 /// Counts of what became of documents and examples, by reason.
 using Tally = std::map<std::string, std::size_t>;
 
-/// The documents of all positives of each query text, by text id: none of them is a negative of that query.
+/// The documents of all positives of each query text, by text id: none of them is a negative of that query, nor is one of its own class.
 class Positives {
   public:
     explicit Positives(const TrainingSet& set);
     bool contains(std::uint32_t anchor, std::uint32_t text) const;
+    /// Whether the text stands in an example of this one's label.
+    bool shares_label(const Example& example, std::uint32_t text) const;
     std::size_t most() const { return most_; }  ///< positives of one query
 
   private:
     std::unordered_map<std::uint32_t, std::unordered_set<std::uint32_t>> of_;
+    std::unordered_map<std::uint32_t, std::unordered_set<std::int32_t>> labels_;
     std::size_t most_ = 0;
 };
 
@@ -43,8 +46,8 @@ struct FoundText {
     float score;
 };
 
-/// The negatives of one example out of `found` (ordered by score, descending): no positive of the query, not the query's own text, below
-/// the limit.
+/// The negatives of one example out of `found` (ordered by score, descending): no positive of the query, not the query's own text, none
+/// of its class, below the limit.
 std::vector<std::uint32_t> choose_negatives(std::span<const FoundText> found, const Example& example, double positive_score,
                                             const Positives& positives, const MiningSettings& settings, Tally& tally);
 

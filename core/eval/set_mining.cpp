@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "eval/comparable_rows.h"
 #include "eval/feature_matrix.h"
 #include "eval/score_kernel.h"
 
@@ -13,9 +14,9 @@ namespace {
 FeatureMatrix view(const at::Tensor& rows) { return {rows.data_ptr<float>(), rows.size(0), rows.size(1)}; }
 
 JudgedRows judged(const TrainingSet& set, std::span<const Example> examples, const TeacherEmbedder& teacher, bool with_given) {
-    JudgedRows rows(set, examples, with_given);
-    rows.set_queries(teacher(rows.anchors.views(set.texts), Role::query));
-    rows.set_documents(teacher(rows.documents.views(set.texts), Role::document));
+    JudgedRows rows(set, examples, with_given, teacher.similarity);
+    rows.set_queries(teacher.embed(rows.anchors.views(set.texts), Role::query));
+    rows.set_documents(teacher.embed(rows.documents.views(set.texts), Role::document));
     return rows;
 }
 
@@ -54,13 +55,14 @@ std::vector<std::uint32_t> each_once(std::span<const std::uint32_t> given, Tally
     return texts;
 }
 
-std::vector<FoundText> as_texts(const std::vector<SearchHit>& hits, const std::vector<std::uint32_t>& documents) {
+std::vector<FoundText> as_texts(const std::vector<SearchHit>& hits, const std::vector<std::uint32_t>& documents, Similarity similarity) {
     std::vector<FoundText> found;
-    for (const SearchHit& hit : hits) found.push_back({documents[hit.document], hit.score});
+    for (const SearchHit& hit : hits) found.push_back({documents[hit.document], shown_score(hit.score, similarity)});
     return found;
 }
 
-JudgedRows::JudgedRows(const TrainingSet& set, std::span<const Example> examples, bool with_given) {
+JudgedRows::JudgedRows(const TrainingSet& set, std::span<const Example> examples, bool with_given, Similarity similarity)
+    : similarity_(similarity) {
     for (const Example& example : examples) {
         anchors.of(example.anchor);
         documents.of(example.positive);
@@ -74,7 +76,7 @@ FeatureMatrix JudgedRows::document_rows() const { return view(d_); }
 
 /// Summed as the search sums it, to the last bit: of two texts with one vector neither is above the other.
 float JudgedRows::score(std::uint32_t anchor, std::uint32_t document) {
-    const ScoreKernel& kernel = score_kernel(Similarity::cosine);
+    const ScoreKernel& kernel = score_kernel(similarity_);
     const auto dim = static_cast<std::size_t>(q_.size(1));
     const float* query = q_.const_data_ptr<float>() + anchors.of(anchor) * dim;
     std::vector<float> panel(dim * kernel.lanes, 0.0f), scores(kernel.lanes, std::numeric_limits<float>::quiet_NaN());
@@ -82,7 +84,7 @@ float JudgedRows::score(std::uint32_t anchor, std::uint32_t document) {
     for (std::size_t d = 0; d < dim; ++d) panel[d * kernel.lanes] = query[d];
     std::uint32_t above = 0;
     kernel.single(panel.data(), d_.const_data_ptr<float>() + documents.of(document) * dim, dim, thresholds.data(), scores.data(), &above);
-    return scores.front();
+    return shown_score(scores.front(), similarity_);
 }
 
 std::vector<std::uint32_t> filter_given(std::span<const std::uint32_t> given, std::uint32_t anchor, JudgedRows& rows, double limit,
@@ -101,14 +103,15 @@ Tally mine_negatives(TrainingSet& set, const TeacherEmbedder& teacher, const Min
     JudgedRows rows = judged(set, set.examples, teacher, true);
     const Positives positives(set);
     std::vector<std::vector<SearchHit>> hits;
-    if (!only_given) hits = exact_search(rows.queries(), rows.document_rows(), settings.depth + positives.most());
+    if (!only_given) hits = exact_search(rows.queries(), rows.document_rows(), settings.depth + positives.most(), rows.similarity());
     Tally tally;
     std::vector<std::vector<std::uint32_t>> chosen;
     for (const Example& example : set.examples) {
         const double positive = rows.score(example.anchor, example.positive);
-        chosen.push_back(only_given ? filter_given(given_negatives(set, example), example.anchor, rows, settings.limit(positive), tally)
-                                    : choose_negatives(as_texts(hits[rows.anchors.of(example.anchor)], rows.documents.texts), example,
-                                                       positive, positives, settings, tally));
+        chosen.push_back(only_given
+                             ? filter_given(given_negatives(set, example), example.anchor, rows, settings.limit(positive), tally)
+                             : choose_negatives(as_texts(hits[rows.anchors.of(example.anchor)], rows.documents.texts, rows.similarity()),
+                                                example, positive, positives, settings, tally));
     }
     replace_negatives(set, chosen);
     return tally;
@@ -127,10 +130,10 @@ Tally filter_pairs(TrainingSet& set, const TeacherEmbedder& teacher, std::size_t
     for (const auto& [begin, end] : shards_of(set.examples.size(), shard)) {
         const std::span<const Example> examples(set.examples.data() + begin, end - begin);
         JudgedRows rows = judged(set, examples, teacher, false);
-        const auto hits = exact_search(rows.queries(), rows.document_rows(), top_k);
+        const auto hits = exact_search(rows.queries(), rows.document_rows(), top_k, rows.similarity());
         for (const Example& example : examples) {
-            const bool consistent = is_consistent(as_texts(hits[rows.anchors.of(example.anchor)], rows.documents.texts), example.positive,
-                                                  rows.score(example.anchor, example.positive), top_k);
+            const bool consistent = is_consistent(as_texts(hits[rows.anchors.of(example.anchor)], rows.documents.texts, rows.similarity()),
+                                                  example.positive, rows.score(example.anchor, example.positive), top_k);
             ++tally[consistent ? "pairs kept" : "pairs whose document is not among the best"];
             if (consistent) kept.push_back(example);
         }

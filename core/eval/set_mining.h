@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "checkpoint/model_folder.h"
 #include "eval/mining.h"
 #include "model/task.h"
 
@@ -28,30 +29,36 @@ class Numbering {
 std::span<const std::uint32_t> given_negatives(const TrainingSet& set, const Example& example);
 /// Each of them once, in their order; `tally` counts what stands there again: learnt from twice it would count twice.
 std::vector<std::uint32_t> each_once(std::span<const std::uint32_t> given, Tally& tally);
-/// Hits of a search whose document i is the text documents[i].
-std::vector<FoundText> as_texts(const std::vector<SearchHit>& hits, const std::vector<std::uint32_t>& documents);
+/// Hits of a search by this similarity whose document i is the text documents[i], with the model's scores.
+std::vector<FoundText> as_texts(const std::vector<SearchHit>& hits, const std::vector<std::uint32_t>& documents, Similarity similarity);
 
 /// What a teacher makes of some examples: the embeddings of their queries, positives and, where they are judged, given negatives.
 class JudgedRows {
   public:
-    JudgedRows(const TrainingSet& set, std::span<const Example> examples, bool with_given);
-    void set_queries(at::Tensor rows) { q_ = rows.contiguous(); }    ///< float32 [anchors, D]
-    void set_documents(at::Tensor rows) { d_ = rows.contiguous(); }  ///< float32 [documents, D]
+    JudgedRows(const TrainingSet& set, std::span<const Example> examples, bool with_given, Similarity similarity);
+    void set_queries(at::Tensor rows) { q_ = rows.contiguous(); }    ///< float32 [anchors, D], comparable_rows
+    void set_documents(at::Tensor rows) { d_ = rows.contiguous(); }  ///< float32 [documents, D], comparable_rows
     FeatureMatrix queries() const;
     FeatureMatrix document_rows() const;
+    /// By the model's similarity: a distance has a minus.
     float score(std::uint32_t anchor, std::uint32_t document);
+    Similarity similarity() const { return similarity_; }
     Numbering anchors, documents;
 
   private:
     at::Tensor q_, d_;
+    Similarity similarity_;
 };
 
 /// The given negatives below the limit (Nomic Embed v2, Eq. 5 on negatives that a data set has already).
 std::vector<std::uint32_t> filter_given(std::span<const std::uint32_t> given, std::uint32_t anchor, JudgedRows& rows, double limit,
                                         Tally& tally);
 
-/// Embeds texts as a teacher does: float32 [N, D] whose dot products are its scores.
-using TeacherEmbedder = std::function<at::Tensor(std::span<const std::string_view> texts, Role role)>;
+/// Embeds texts as a teacher does: float32 [N, D], comparable_rows() of its similarity.
+struct TeacherEmbedder {
+    std::function<at::Tensor(std::span<const std::string_view> texts, Role role)> embed;
+    Similarity similarity = Similarity::dot;
+};
 
 /// Gives every example of `set` the hard negatives that the teacher finds among the set's documents (choose_negatives), in place of those
 /// it has; with `only_given`, drops those it has that lie above the limit.

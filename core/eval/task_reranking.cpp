@@ -3,23 +3,16 @@
 #include <optional>
 
 #include "eval/chosen_paths.h"
+#include "eval/comparable_rows.h"
 #include "eval/retrieval_scores.h"
 #include "eval/tasks.h"
 
 namespace faceter {
 namespace {
 
-double dot(const at::Tensor& rows, std::uint32_t a, const at::Tensor& others, std::uint32_t b) {
-    const std::int64_t dim = rows.size(1);
-    const float *x = rows.data_ptr<float>() + a * dim, *y = others.data_ptr<float>() + b * dim;
-    double total = 0;
-    for (std::int64_t d = 0; d < dim; ++d) total += static_cast<double>(x[d]) * y[d];
-    return total;
-}
-
 using QueryScores = std::vector<std::optional<RerankingScores>>;
 
-/// Ranks the candidates of these queries by cosine similarity.
+/// Ranks the candidates of these queries by the model's similarity.
 void rank_candidates(CachedEmbedder& embedder, const RerankingData& data, const EvaluationRoutes& routes,
                      std::span<const std::size_t> places, QueryScores& scores) {
     std::vector<std::string_view> queries, candidates;
@@ -35,8 +28,9 @@ void rank_candidates(CachedEmbedder& embedder, const RerankingData& data, const 
         for (const auto* side : {&query.positive, &query.negative})
             for (const std::uint32_t text : *side) want(text, candidates, candidate_place);
     }
-    const at::Tensor q = normalize_rows(embedder.embed(queries, routes.query)).contiguous();
-    const at::Tensor c = normalize_rows(embedder.embed(candidates, routes.document)).contiguous();
+    const Similarity similarity = embedder.model().folder.similarity;
+    const at::Tensor q = comparable_rows(embedder.embed(queries, routes.query), similarity);
+    const at::Tensor c = comparable_rows(embedder.embed(candidates, routes.document), similarity);
     for (const std::size_t at : places) {
         const auto& query = data.queries[at];
         if (query.positive.empty() || query.negative.empty()) continue;
@@ -44,16 +38,15 @@ void rank_candidates(CachedEmbedder& embedder, const RerankingData& data, const 
         std::vector<std::int32_t> relevant;
         for (const auto* side : {&query.positive, &query.negative})
             for (const std::uint32_t text : *side) {
-                similarities.push_back(
-                    dot(q, static_cast<std::uint32_t>(query_place[query.query]), c, static_cast<std::uint32_t>(candidate_place[text])));
+                similarities.push_back(row_similarity(q, query_place[query.query], c, candidate_place[text], similarity));
                 relevant.push_back(side == &query.positive);
             }
         scores[at] = reranking_scores(similarities, relevant);
     }
 }
 
-/// Mean over queries of the average precision of the candidates ranked by cosine similarity. Queries without positives or negatives have no
-/// say.
+/// Mean over queries of the average precision of the candidates ranked by the model's similarity (MTEB). Queries without positives or
+/// negatives have no say.
 EvaluationResult evaluate_reranking(CachedEmbedder& embedder, const EvaluationSet& set, const EvaluationRoutes& routes) {
     const auto& data = std::get<RerankingData>(set.data);
     std::vector<std::string_view> queries;

@@ -1,6 +1,7 @@
 #include <ATen/ATen.h>
 
 #include "eval/chosen_paths.h"
+#include "eval/comparable_rows.h"
 #include "eval/retrieval_scores.h"
 #include "eval/search.h"
 #include "eval/tasks.h"
@@ -13,11 +14,6 @@ constexpr std::size_t depth = retrieval_cutoffs.back();
 
 FeatureMatrix view(const at::Tensor& rows) { return {rows.data_ptr<float>(), rows.size(0), rows.size(1)}; }
 
-/// Rows that a search by the model's similarity can take: a cosine is the product of rows of length 1.
-at::Tensor comparable(const at::Tensor& rows, Similarity similarity) {
-    return (similarity == Similarity::cosine ? normalize_rows(rows) : rows).contiguous();
-}
-
 using Hits = std::vector<std::vector<SearchHit>>;
 
 /// Documents stream through in chunks.
@@ -28,7 +24,7 @@ Hits search_corpus(CachedEmbedder& embedder, const RetrievalData& data, const at
     for (std::size_t start = 0; start < documents.size(); start += chunk_documents) {
         const std::span<const std::string_view> part(documents.data() + start,
                                                      std::min<std::size_t>(chunk_documents, documents.size() - start));
-        const at::Tensor rows = comparable(embedder.embed(part, route), similarity);
+        const at::Tensor rows = comparable_rows(embedder.embed(part, route), similarity);
         search.add_documents(view(rows));
     }
     return search.results();
@@ -41,7 +37,7 @@ Hits search_by_path(CachedEmbedder& embedder, const RetrievalData& data, const E
     by_chosen_path(embedder, queries, routes, [&](const EvaluationRoutes& through, std::span<const std::size_t> places) {
         std::vector<std::string_view> own;
         for (const std::size_t q : places) own.push_back(queries[q]);
-        const at::Tensor rows = comparable(embedder.embed(own, through.query), embedder.model().folder.similarity);
+        const at::Tensor rows = comparable_rows(embedder.embed(own, through.query), embedder.model().folder.similarity);
         auto found = search_corpus(embedder, data, rows, through.document);
         for (std::size_t i = 0; i < places.size(); ++i) hits[places[i]] = std::move(found[i]);
     });

@@ -5,6 +5,7 @@
 
 #include "data/evaluation_set.h"
 #include "eval/embedder.h"
+#include "eval/search.h"
 
 namespace faceter {
 
@@ -46,6 +47,9 @@ EvaluationResult evaluate_set(CachedEmbedder& embedder, const EvaluationSet& set
 
 /// The texts of a set (of each of its subsets) that its protocol embeds: of classification's training texts only those that a draw takes.
 std::vector<std::string_view> embedded_texts(const EvaluationSet& set);
+
+/// Of each sentence the best translation by the model's similarity.
+std::vector<std::vector<SearchHit>> nearest_translations(CachedEmbedder& embedder, const BitextData& data, const EvaluationRoutes& routes);
 
 using EvaluateFunction = EvaluationResult (*)(CachedEmbedder&, const EvaluationSet&, const EvaluationRoutes&);
 using TextsFunction = std::vector<std::string_view> (*)(const EvaluationSet&);

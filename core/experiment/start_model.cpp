@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "checkpoint/adapter_targets.h"
@@ -172,6 +173,19 @@ void check_recipes(const ResolvedRun& run, const StartModel& start, const std::s
     }
 }
 
+/// What a loss compares by, where the model is scored, served and released by another similarity.
+std::optional<std::string> other_similarity(const ResolvedRun& run, const StartModel& start, const std::string& file) {
+    if (run.method == "start") return std::nullopt;
+    const std::string own(similarity_name(start.files.similarity));
+    for (const Json& recipe : recipes_of(run.settings)) {
+        const auto trained = json_or<std::string>(recipe.at("objective"), "similarity", own, "objective");
+        if (trained == own) continue;
+        return fmt::format("{}: objective.similarity is {}, and {} is scored by {}; {}", file, trained, start.files.folder.string(), own,
+                           own == "dot" ? "say similarity: dot to train it so" : "no objective trains by that");
+    }
+    return std::nullopt;
+}
+
 /// Errors (settings): a stage of masked-language modelling on a model without such a head, or whose tokenizer has nothing to mask with.
 void check_masked_language(const ResolvedRun& run, StartModel& start, const std::string& file) {
     const auto is_masked = [](const Json& recipe) {
@@ -334,6 +348,9 @@ std::vector<std::string> check_start_models(const Experiment& experiment) {
         check_recipes(run, seen[name], experiment.file().string());
         check_masked_language(run, seen[name], experiment.file().string());
         check_analyses(run, seen[name], experiment.file().string());
+        if (const auto remark = other_similarity(run, seen[name], experiment.file().string());
+            remark && std::find(remarks.begin(), remarks.end(), *remark) == remarks.end())
+            remarks.push_back(*remark);
         for (std::string& remark : instructions_without_room(
                  run, longest_of(run, seen[name]), [&]() -> const Tokenizer& { return tokenizer_of(seen[name]); },
                  experiment.file().string()))

@@ -1,7 +1,7 @@
 #include "plugin/teacher.h"
 
+#include "eval/comparable_rows.h"
 #include "eval/group_embedding.h"
-#include "model/ops.h"
 #include "model/task_adapters.h"
 #include "plugin/run_model.h"
 
@@ -74,10 +74,10 @@ Route ModelTeacher::route(const std::string& task, Role role) const {
 }
 
 TeacherEmbedder ModelTeacher::of_task(const std::string& task) {
-    return [this, task](std::span<const std::string_view> texts, Role role) {
-        const at::Tensor rows = embed(texts, route(task, role));
-        return is_normalised() ? normalize_rows(rows) : rows;
-    };
+    return {[this, task](std::span<const std::string_view> texts, Role role) {
+                return comparable_rows(embed(texts, route(task, role)), similarity());
+            },
+            similarity()};
 }
 
 }  // namespace faceter

@@ -46,14 +46,14 @@ class ModelTeacher final : public Teacher {
     /// The task's route, where the model has one (another run's by the task's name). Else, of a model that is not at hand or without a
     /// task, the folder's prompt and adapter for queries or documents by the names in use, else its default prompt.
     Route route(const std::string& task, Role role) const;
-    /// Embeddings of a task's texts whose dot products are the model's scores.
+    /// Embeddings of a task's texts, ready to be compared by the model's similarity.
     TeacherEmbedder of_task(const std::string& task);
     /// In this company and no other: the same texts at another time, or in another process, give the same bits. Nothing is remembered.
     at::Tensor embed_afresh(std::span<const std::string_view> texts, const Route& route) const {
         return embed_texts(embedder_.model(), texts, route);
     }
     std::int64_t dim() const { return embedder_.model().dim(); }
-    bool is_normalised() const { return embedder_.model().folder.similarity != Similarity::dot; }
+    Similarity similarity() const { return embedder_.model().folder.similarity; }
 
   private:
     std::unique_ptr<EmbeddingModel> own_;

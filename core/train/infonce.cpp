@@ -51,20 +51,26 @@ std::vector<LossResult> PairObjective::over_prefixes(const PairEmbeddings& batch
     for (const std::int64_t dim : dims) {
         PairEmbeddings part = batch;
         for (at::Tensor* rows : {&part.queries, &part.documents, &part.negatives})
-            if (rows->defined()) *rows = rows->narrow(1, 0, dim);
+            if (rows->defined()) *rows = normalize_rows(rows->narrow(1, 0, dim));
         results.push_back((*this)(part));
     }
     return results;
 }
 
-LossResult InfoNce::operator()(const PairEmbeddings& batch) const { return over_prefixes(batch, {batch.queries.size(1)}).front(); }
+LossResult InfoNce::operator()(const PairEmbeddings& batch) const {
+    return losses(batch, {batch.queries.size(1)}, settings_.cosine).front();
+}
 
 std::vector<LossResult> InfoNce::over_prefixes(const PairEmbeddings& batch, const std::vector<std::int64_t>& dims) const {
+    return losses(batch, dims, true);
+}
+
+std::vector<LossResult> InfoNce::losses(const PairEmbeddings& batch, const std::vector<std::int64_t>& dims, bool normalised) const {
     const bool hard = batch.negatives.defined() && batch.negatives.size(0) > 0 && reads_negatives();
     const at::Tensor documents = hard ? at::cat({batch.documents, batch.negatives}) : batch.documents;
     const auto scaled = [&](const at::Tensor& x, std::int64_t dim) {
         const at::Tensor prefix = x.narrow(1, 0, dim);
-        return settings_.cosine ? normalize_rows(prefix) : prefix;
+        return normalised ? normalize_rows(prefix) : prefix;
     };
     std::vector<ScoredRows> views;
     for (const std::int64_t dim : dims) views.push_back({scaled(batch.queries, dim), scaled(documents, dim)});

@@ -50,6 +50,9 @@ MaskVocabulary::MaskVocabulary(const Tokenizer& tokenizer)
                          faceter::quoted(tokenizer.id_to_piece(tokens.mask)), tokens.mask, size);
     for (const int id : {tokens.pad, tokens.unk, tokens.cls, tokens.sep, tokens.mask})
         if (id >= 0) special.insert(id);
+    std::vector<std::int32_t> around;  // what stands around a text: <bos> and <eos> of tokenizers that have them
+    tokenizer.encode("", 0, around);
+    special.insert(around.begin(), around.end());
     if (size <= static_cast<std::int64_t>(special.size())) throw data_error("the model's tokenizer has no tokens but special ones");
 }
 

@@ -25,7 +25,7 @@ struct PairEmbeddings {
     at::Tensor negatives;                      ///< [N, D] given hard negatives, or undefined
     std::vector<std::int64_t> negative_owner;  ///< [N]: the query that each was given for
     /// Hashes that say when two texts or labels are the same; all-ones in `labels` means none. Empty: unknown.
-    std::vector<std::uint64_t> document_texts, negative_texts, labels, negative_labels;
+    std::vector<std::uint64_t> query_texts, document_texts, negative_texts, labels, negative_labels;
     std::vector<std::int64_t> keep;  ///< [B] 0/1: rows with 0 give no loss but stay negatives of the others (empty: all)
     /// What a teacher, or people, said of each query with its positive, and of each negative with its query; Example::no_score: nothing.
     std::vector<double> scores, negative_scores;
@@ -106,7 +106,8 @@ class Objective {
 class PairObjective : public Objective {
   public:
     virtual LossResult operator()(const PairEmbeddings& batch) const = 0;
-    /// The loss of each prefix of the embeddings.
+    /// The loss of each prefix of the embeddings, which is made of length 1 first, under every similarity (sentence-transformers'
+    /// MatryoshkaLoss).
     virtual std::vector<LossResult> over_prefixes(const PairEmbeddings& batch, const std::vector<std::int64_t>& dims) const;
     std::unique_ptr<GradientWay> way(const StepTools& tools) const override;
 };
@@ -136,6 +137,7 @@ class InfoNce final : public PairObjective {
     bool reads_negatives() const override { return settings_.hard_negatives != InfoNceSettings::HardNegatives::none; }
 
   private:
+    std::vector<LossResult> losses(const PairEmbeddings& batch, const std::vector<std::int64_t>& dims, bool normalised) const;
     InfoNceSettings settings_;
 };
 

@@ -190,6 +190,7 @@ std::vector<SequenceInput> PairBatcher::collect(std::span<const ExampleReference
         };
         queries.push_back(input(set.query, sides.query_adapter, example.anchor, key));
         document(set.document, example.positive, key + 1, documents, frozen_documents);
+        batch.pairs.query_texts.push_back(hash64(set.data->texts[example.anchor]));
         batch.pairs.document_texts.push_back(hash64(set.data->texts[example.positive]));
         batch.pairs.labels.push_back(label_of(set, example.label));
         batch.pairs.scores.push_back(example.score);

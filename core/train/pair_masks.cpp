@@ -28,13 +28,20 @@ PairMasks::PairMasks(const PairEmbeddings& batch, const InfoNceSettings& setting
     const bool hard = columns > batch.queries.size(0);
     if (settings.mask != InfoNceSettings::Mask::none && !batch.document_texts.empty())
         texts_ = {on_device(batch.document_texts, device), of_columns(batch.document_texts, batch.negative_texts, hard, device)};
+    if (settings.mask != InfoNceSettings::Mask::none && !batch.query_texts.empty()) {  // another positive of the same query
+        const at::Tensor queries = on_device(batch.query_texts, device);
+        queries_ = {queries, queries};
+    }
     if (settings.mask == InfoNceSettings::Mask::same_label && !batch.labels.empty())
         labels_ = {on_device(batch.labels, device), of_columns(batch.labels, batch.negative_labels, hard, device)};
     if (settings.hard_negatives == InfoNceSettings::HardNegatives::own && hard) owners_ = on_device(batch.negative_owner, device);
 }
 
 at::Tensor PairMasks::block(std::int64_t first, std::int64_t rows) const {
-    const at::Tensor& like = texts_.rows.defined() ? texts_.rows : labels_.rows.defined() ? labels_.rows : owners_;
+    const at::Tensor& like = texts_.rows.defined()     ? texts_.rows
+                             : queries_.rows.defined() ? queries_.rows
+                             : labels_.rows.defined()  ? labels_.rows
+                                                       : owners_;
     const at::Tensor mask = at::zeros({rows, columns_}, like.options().dtype(at::kBool));
     const auto compare = [&](const Hashes& hashes) {
         const at::Tensor own = hashes.rows.narrow(0, first, rows).unsqueeze(1);
@@ -43,6 +50,7 @@ at::Tensor PairMasks::block(std::int64_t first, std::int64_t rows) const {
         mask.narrow(1, 0, hashes.columns.size(0)).bitwise_or_(same);
     };
     if (texts_.rows.defined()) compare(texts_);
+    if (queries_.rows.defined()) compare(queries_);
     if (labels_.rows.defined()) compare(labels_);
     if (owners_.defined()) {
         const at::Tensor own = at::arange(first, first + rows, owners_.options()).unsqueeze(1);

@@ -11,7 +11,7 @@ class PairMasks {
   public:
     /// `columns`: B, or B + N where hard negatives count.
     PairMasks(const PairEmbeddings& batch, const InfoNceSettings& settings, std::int64_t columns);
-    bool any() const { return texts_.rows.defined() || labels_.rows.defined() || owners_.defined(); }
+    bool any() const { return texts_.rows.defined() || queries_.rows.defined() || labels_.rows.defined() || owners_.defined(); }
     /// bool [rows, columns]: true where the logit of query first + i is to be left out. Its own document never is.
     at::Tensor block(std::int64_t first, std::int64_t rows) const;
     /// How many of a block's entries are false negatives: hard negatives that count for other queries alone are left out without being any.
@@ -21,7 +21,7 @@ class PairMasks {
     struct Hashes {
         at::Tensor rows, columns;  // int64 [B], [columns that have one]; undefined: not compared
     };
-    Hashes texts_, labels_;
+    Hashes texts_, labels_, queries_;
     at::Tensor owners_;  // int64 [N]: the only query that each hard negative counts for; undefined: all
     std::int64_t columns_;
 };

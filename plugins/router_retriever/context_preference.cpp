@@ -6,6 +6,7 @@
 #include "common/error.h"
 #include "common/strings.h"
 #include "eval/chosen_paths.h"
+#include "eval/comparable_rows.h"
 #include "study.h"
 
 namespace faceter {
@@ -105,12 +106,14 @@ class ContextPreference final : public Analysis {
                 own.push_back(queries[at]);
                 for (const auto& [kind, body] : questions[at].contexts) contexts.emplace_back(body);
             }
-            at::Tensor q = context.embedder.embed(own, through.query), d = context.embedder.embed(contexts, through.document);
-            if (model.folder.similarity != Similarity::dot) q = normalize_rows(q), d = normalize_rows(d);
+            const Similarity similarity = model.folder.similarity;
+            const at::Tensor q = comparable_rows(context.embedder.embed(own, through.query), similarity);
+            const at::Tensor d = comparable_rows(context.embedder.embed(contexts, through.document), similarity);
             std::int64_t row = 0;
             for (std::size_t i = 0; i < places.size(); ++i) {
                 const auto count = static_cast<std::int64_t>(questions[places[i]].contexts.size());
-                similar[places[i]] = at::mv(d.narrow(0, row, count), q[static_cast<std::int64_t>(i)]);
+                similar[places[i]] =
+                    row_similarities(d.narrow(0, row, count), q.narrow(0, static_cast<std::int64_t>(i), 1), similarity).select(1, 0);
                 row += count;
             }
         });

@@ -13,6 +13,7 @@
 #include "common/error.h"
 #include "common/hash.h"
 #include "common/strings.h"
+#include "eval/comparable_rows.h"
 
 namespace faceter {
 namespace {
@@ -25,11 +26,6 @@ std::vector<std::string_view> views(const std::vector<std::string>& texts) { ret
 
 at::Tensor with_column(const at::Tensor& table, const at::Tensor& column) {
     return table.defined() ? at::cat({table, column.unsqueeze(1)}, 1) : column.unsqueeze(1);
-}
-
-/// Rows that dot products rank as the model's similarity does.
-at::Tensor comparable(const at::Tensor& rows, const EmbeddingModel& model) {
-    return (model.folder.similarity == Similarity::dot ? rows : normalize_rows(rows)).contiguous();
 }
 
 at::Tensor read_tensor(const SafetensorsFile& file, const std::string& name, DType type, std::int64_t rows) {
@@ -176,10 +172,11 @@ namespace {
 /// Scores embedded queries [n, D] against embedded documents [m, D]: one further column.
 void add_scores(Domain& domain, const EmbeddingModel& model, const at::Tensor& queries, const at::Tensor& documents) {
     constexpr std::int64_t rows_at_a_time = 128;
-    const at::Tensor q = comparable(queries, model), d = comparable(documents, model);
+    const Similarity similarity = model.folder.similarity;
+    const at::Tensor q = comparable_rows(queries, similarity), d = comparable_rows(documents, similarity);
     const at::Tensor scores = at::empty({q.size(0)}, at::kDouble), margins = at::empty({q.size(0)}, at::kDouble);
     for (std::int64_t begin = 0; begin < q.size(0); begin += rows_at_a_time) {
-        const at::Tensor part = at::mm(q.narrow(0, begin, std::min(rows_at_a_time, q.size(0) - begin)), d.t());
+        const at::Tensor part = row_similarities(q.narrow(0, begin, std::min(rows_at_a_time, q.size(0) - begin)), d, similarity);
         for (std::int64_t i = 0; i < part.size(0); ++i) {
             const auto [score, margin] = instance_score(part.data_ptr<float>() + i * part.size(1), part.size(1),
                                                         domain.relevant[static_cast<std::size_t>(begin + i)]);

@@ -5,6 +5,7 @@
 
 #include "common/file.h"
 #include "eval/form_scores.h"
+#include "eval/retrieval_scores.h"
 #include "eval/tasks.h"
 #include "support/stats_fixture.h"
 
@@ -118,6 +119,53 @@ class TestEvaluateSets : public QObject {
         const auto result = evaluate_set(embedder, set, {});
         EXPECT_CLOSE(result.score, 100.0, "the nearest document is the relevant one");
         QCOMPARE(result.settings.at("similarity").get<std::string>(), std::string(similarity_name(model->folder.similarity)));
+    }
+    void reranking_and_bitext_rank_by_the_similarity_that_the_model_names_data() {
+        QTest::addColumn<int>("similarity");
+        for (const Similarity similarity : {Similarity::cosine, Similarity::dot, Similarity::euclidean, Similarity::manhattan})
+            QTest::addRow("%s", std::string(similarity_name(similarity)).c_str()) << static_cast<int>(similarity);
+    }
+    void reranking_and_bitext_rank_by_the_similarity_that_the_model_names() {
+        QFETCH(int, similarity);
+        const auto wanted = static_cast<Similarity>(similarity);
+        const Similarity own = std::exchange(model_->folder.similarity, wanted);
+        const bool normalised = std::exchange(model_->folder.normalize, false);
+        const auto restore = qScopeGuard([&] { model_->folder.similarity = own, model_->folder.normalize = normalised; });
+        std::vector<std::string> texts;
+        for (int i = 0; i < 24; ++i) texts.push_back("text " + std::to_string(i * i) + (i % 2 ? " of cats and dogs" : " rain"));
+        EvaluationSet set;
+        set.name = "ranked", set.task_type = "reranking";
+        RerankingData data;
+        for (const std::string& text : texts) data.texts.add(text);
+        for (std::uint32_t q = 0; q < 4; ++q) {
+            RerankingData::Query query;
+            query.query = q;
+            for (std::uint32_t text = 4; text < 24; ++text) (text % 4 == q ? query.positive : query.negative).push_back(text);
+            data.queries.push_back(query);
+        }
+        const std::vector<std::string_view> views(texts.begin(), texts.end());
+        const at::Tensor rows = embed_texts(*model_, views, {});
+        const at::Tensor scores = scores_by_equation(wanted, rows, rows);
+        double expected = 0;
+        for (const auto& query : data.queries) {
+            std::vector<double> similarities;
+            std::vector<std::int32_t> relevant;
+            for (const auto* side : {&query.positive, &query.negative})
+                for (const std::uint32_t text : *side) {
+                    similarities.push_back(scores[query.query][text].item<double>());
+                    relevant.push_back(side == &query.positive);
+                }
+            expected += 100 * reranking_scores(similarities, relevant).average_precision / 4;
+        }
+        set.data = std::move(data);
+        set.fingerprint = fingerprint_of(set);
+        EXPECT_CLOSE(evaluate(set).score, expected, "map");
+        TextTable first, second;
+        for (std::size_t i = 0; i < 12; ++i) first.add(texts[i]), second.add(texts[i + 12]);
+        double found = 0;
+        const at::Tensor across = scores.narrow(0, 0, 12).narrow(1, 12, 12);
+        for (std::int64_t i = 0; i < 12; ++i) found += across[i].argmax().item<std::int64_t>() == i;
+        EXPECT_CLOSE(evaluate(bitext("pairs", std::move(first), std::move(second))).metrics.at("accuracy"), 100 * found / 12, "accuracy");
     }
     void a_score_over_subsets_is_their_mean_and_each_is_listed() {
         EvaluationSet set;

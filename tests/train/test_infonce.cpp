@@ -92,10 +92,10 @@ class TestInfonce : public QObject {
 
     /// The loss by its equation over the whole matrix of logits, with ATen's own gradients; and how many logits were left out as false
     /// negatives.
-    static std::pair<at::Tensor, double> unblocked(const PairEmbeddings& b, const InfoNceSettings& s, std::int64_t dim) {
+    static std::pair<at::Tensor, double> unblocked(const PairEmbeddings& b, const InfoNceSettings& s, std::int64_t dim, bool unit) {
         const auto scaled = [&](const at::Tensor& x) {
             const at::Tensor prefix = x.narrow(1, 0, dim);
-            return s.cosine ? prefix / prefix.norm(2, -1, true).clamp_min(1e-12) : prefix;
+            return unit ? prefix / prefix.norm(2, -1, true).clamp_min(1e-12) : prefix;
         };
         const bool hard = s.hard_negatives != InfoNceSettings::HardNegatives::none;
         const at::Tensor documents = hard ? at::cat({b.documents, b.negatives}) : b.documents;
@@ -126,10 +126,9 @@ class TestInfonce : public QObject {
     }
 
     static void blocks_equal_the_whole(const PairEmbeddings& batch, InfoNceSettings settings) {
-        const auto [two, masked_of_two] = unblocked(batch, settings, 3);
-        const auto [expected, masked] = unblocked(batch, settings, 6);
-        const auto gradients = gradients_of(expected, batch),
-                   both_gradients = gradients_of(two * 2 + unblocked(batch, settings, 6).first, batch);
+        const auto [expected, masked] = unblocked(batch, settings, 6, settings.cosine);
+        const at::Tensor of_both = unblocked(batch, settings, 3, true).first * 2 + unblocked(batch, settings, 6, true).first;
+        const auto gradients = gradients_of(expected, batch), both_gradients = gradients_of(of_both, batch);
         for (const std::int64_t rows : {1, 3, 4, 11, 64}) {
             settings.block_rows = rows;
             const LossResult result = InfoNce(settings)(batch);
@@ -161,6 +160,40 @@ class TestInfonce : public QObject {
         const Json about = cases().at("matryoshka");
         check("matryoshka", Matryoshka(std::make_unique<InfoNce>(InfoNceSettings{}), about.at("dims").get<std::vector<std::int64_t>>(),
                                        about.at("weights").get<std::vector<double>>()));
+    }
+    void prefixes_are_of_length_1_under_dot_products_too() {
+        InfoNceSettings dot;
+        dot.cosine = false;
+        const PairEmbeddings batch = mixed_pairs();
+        const auto loss = [&](const InfoNceSettings& settings) {
+            return Matryoshka(std::make_unique<InfoNce>(settings), {4, 2}, {})(batch).loss.item<double>();
+        };
+        QCOMPARE(loss(dot), loss({}));
+    }
+    /// Whatever stands in the data as an answer to a query is no wrong answer to it.
+    void positives_of_one_query_are_no_negatives_of_each_other() {
+        at::manual_seed(3);
+        PairEmbeddings batch;
+        batch.queries = at::randn({3, 4});
+        batch.queries[2] = batch.queries[0];
+        batch.documents = at::randn({3, 4});
+        batch.query_texts = {7, 8, 7};
+        batch.document_texts = {1, 2, 3};
+        const LossResult result = InfoNce({})(batch);
+        QCOMPARE(result.parts.at("masked_negatives").item<double>(), 2.0);
+        const at::Tensor scores = at::mm(normalize_rows(batch.queries), normalize_rows(batch.documents).t()) / batch.temperature;
+        double expected = 0;
+        for (std::int64_t i = 0; i < 3; ++i) {
+            double total = 0;
+            for (std::int64_t j = 0; j < 3; ++j)
+                if (i == j || batch.query_texts[static_cast<std::size_t>(i)] != batch.query_texts[static_cast<std::size_t>(j)])
+                    total += std::exp(scores[i][j].item<double>() - scores[i][i].item<double>());
+            expected += std::log(total) / 3;
+        }
+        QVERIFY(std::abs(result.loss.item<double>() - expected) < 1e-5 * std::abs(expected));
+        InfoNceSettings settings;
+        settings.mask = InfoNceSettings::Mask::none;
+        QCOMPARE(InfoNce(settings)(batch).parts.at("masked_negatives").item<double>(), 0.0);
     }
     void a_prefix_longer_than_the_embedding_is_refused() {
         PairEmbeddings batch;

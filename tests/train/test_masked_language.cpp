@@ -123,6 +123,15 @@ class TestMaskedLanguage : public QObject {
         QVERIFY(std::abs(guessed / real - 0.3) < 0.02);
         QVERIFY(std::abs(by_mask / guessed - 0.8) < 0.03 && std::abs(by_other / guessed - 0.1) < 0.02);
     }
+    /// Gemma's <bos> and <eos>, which are no token of BERT's roles.
+    void what_stands_around_a_text_is_never_guessed() {
+        const auto tokenizer = load_tokenizer(shared_folder() / "fixtures/mmbert");
+        const MaskVocabulary vocabulary(*tokenizer);
+        std::vector<std::int32_t> ids;
+        tokenizer->encode("a text", 0, ids);
+        QVERIFY(vocabulary.special.contains(ids.front()) && vocabulary.special.contains(ids.back()));
+        QVERIFY(!vocabulary.special.contains(ids[1]));
+    }
     void draws_depend_on_seed_step_and_text_not_on_the_company() {
         const std::vector<std::int32_t> a{2, 10, 11, 12, 13, 14, 15, 16, 3}, b{2, 20, 21, 22, 23, 24, 25, 26, 27, 28, 3};
         const auto ids = [&](const PackedBatch& batch, std::uint64_t seed, std::int64_t step) {

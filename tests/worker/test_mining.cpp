@@ -317,6 +317,63 @@ class TestMining : public QObject {
         QCOMPARE(scores_of(set, set.examples[1])[0], lines[1]["scores"][0].get<float>());
         QVERIFY(!fs::exists(output.string() + ".work"));
     }
+    /// As sentence-transformers' similarity functions have it: a distance with a minus.
+    void a_teacher_judges_by_the_similarity_of_its_folder() {
+        NEED_SHARED();
+        const fs::path teacher = folder_.path() / "euclidean", triplets = folder_.path() / "far.jsonl",
+                       scored = folder_.path() / "far_scored.jsonl", mined = folder_.path() / "far_mined.jsonl";
+        fs::copy(teacher_, teacher, fs::copy_options::recursive);
+        write_file_atomic(teacher / "config_sentence_transformers.json", R"({"similarity_fn_name": "euclidean"})");
+        std::ofstream(triplets)
+            << R"({"query": "a fast editor", "document": "This editor is fast", "negatives": ["a slow shell", "a clock"]})"
+            << "\n";
+        QVERIFY2(run({"score", "--model", teacher.c_str(), "--output", scored.c_str(), triplets.c_str()}) == 0, error_.c_str());
+        const auto model = EmbeddingModel::open(ModelFolder::open(teacher));
+        const at::Tensor rows =
+            embed_texts(*model, std::vector<std::string_view>{"a fast editor", "This editor is fast", "a slow shell", "a clock"}, {});
+        const Json scores = read_lines(scored)[0]["scores"];
+        for (std::int64_t i = 1; i < 4; ++i) {
+            const double expected = -(rows[0] - rows[i]).norm().item<double>(), got = scores[static_cast<std::size_t>(i - 1)].get<double>();
+            QVERIFY2(std::abs(got - expected) < 1e-4 * std::abs(expected),
+                     (std::to_string(got) + " against " + std::to_string(expected)).c_str());
+        }
+        // The limit of a positive below 0 lies beyond it: 2 - margin times as far.
+        QVERIFY2(
+            run({"mine", "--model", teacher.c_str(), "--output", mined.c_str(), "--filter-given", "--margin", "1", triplets.c_str()}) == 0,
+            error_.c_str());
+        std::size_t below = 0;
+        for (const std::size_t i : {1u, 2u}) below += scores[i].get<double>() < scores[0].get<double>();
+        QCOMPARE(read_lines(mined)[0].at("negatives").size(), below);
+    }
+    void an_empty_instruction_is_none() {
+        NEED_SHARED();
+        const fs::path teacher = folder_.path() / "prompted", triplets = folder_.path() / "plain.jsonl",
+                       scored = folder_.path() / "plain_scored.jsonl";
+        fs::copy(teacher_, teacher, fs::copy_options::recursive);
+        write_file_atomic(teacher / "config_sentence_transformers.json", R"({"prompts": {"query": "query: ", "document": "passage: "}})");
+        std::ofstream(triplets) << R"({"query": "a fast editor", "document": "This editor is fast"})"
+                                << "\n";
+        QVERIFY2(run({"score", "--model", teacher.c_str(), "--query-instruction", "", "--output", scored.c_str(), triplets.c_str()}) == 0,
+                 error_.c_str());
+        const Json told = read_json(scored.string() + ".report.json").at("instructions");
+        QCOMPARE(told.at("query").get<std::string>(), std::string());
+        QCOMPARE(told.at("document").get<std::string>(), std::string("passage: "));
+    }
+    void a_text_of_the_querys_own_class_is_no_negative() {
+        TrainingSet set;
+        for (const char* text : {"q", "same class", "other class", "another query"}) set.texts.add(text);
+        Example first, second, third;
+        first.anchor = 0, first.positive = 1, first.label = 4;
+        second.anchor = 3, second.positive = 1, second.label = 4;
+        third.anchor = 3, third.positive = 2, third.label = 5;
+        set.examples = {first, second, third};
+        const Positives positives(set);
+        Tally tally;
+        const std::vector<FoundText> found{{3, 0.4f}, {2, 0.3f}};
+        const auto negatives = choose_negatives(found, first, 0.9, positives, MiningSettings{}, tally);
+        QCOMPARE(negatives, (std::vector<std::uint32_t>{2}));
+        QCOMPARE(tally["candidates of the query's own class"], std::size_t{1});
+    }
     void a_negative_that_a_row_gives_twice_is_written_once() {
         NEED_SHARED();
         const fs::path triplets = folder_.path() / "twice.jsonl", scored = folder_.path() / "scored_once.jsonl",
