@@ -52,7 +52,7 @@ class TestRunModel : public QObject {
         QCOMPARE(teacher.route("other", Role::query).instruction, std::string());
         const std::vector<std::string_view> texts{"a cat"};
         const at::Tensor wanted = normalize_rows(embed_texts(*model, texts, model->route("news", Role::query)));
-        QVERIFY(at::allclose(teacher.of_task("news")(texts, Role::query), wanted, 1e-5, 1e-6));
+        QVERIFY(at::allclose(teacher.of_task("news").embed(texts, Role::query), wanted, 1e-5, 1e-6));
     }
     /// An export of one task has its instruction as the prompt that needs no name.
     void a_teachers_default_prompt_stands_in_front_where_it_has_none_for_the_role() {
