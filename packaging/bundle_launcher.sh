@@ -2,7 +2,7 @@
 # Starts the program of this script's name with a torch of this machine:
 #   faceter --torch DIR ...    DIR is a Python environment (venv, conda) or the torch folder in it
 #   FACETER_TORCH=DIR faceter ...
-#   faceter ...                the one that `faceter setup` fetched, else the one that python3 finds
+#   faceter ...                the one that `faceter setup` fetched, else the one that python3 finds, where it is one that fits
 # What needs none (the command line and the desktop, until they start a run) starts without.
 set -eu
 here=$(dirname "$(readlink -f "$0")")
@@ -26,27 +26,38 @@ find_torch() {
         fi
     done
 }
+nobody_named_it=
 if [ -n "${FACETER_TORCH:-}" ]; then
     torch=$(find_torch "$FACETER_TORCH")
     [ -n "$torch" ] || die "there is no torch under $FACETER_TORCH; give the Python environment that has it, or its torch folder"
 elif [ -e "$cache/torch-2.11.0/torch/lib/libtorch_cpu.so" ]; then
     torch=$cache/torch-2.11.0/torch
 else
-    torch=$(python3 -c 'import importlib.util as u; s = u.find_spec("torch"); print(s.submodule_search_locations[0] if s else "")' 2>/dev/null || true)
-    [ -n "$torch" ] || [ "$program" != faceter-worker ] || die "no torch: 'faceter setup' fetches one; or say where one is: faceter --torch DIR (or FACETER_TORCH=DIR)"
+    # A folder "torch" that one stands in is none.
+    torch=$(python3 -c 'import sys, importlib.util as u; sys.path = [p for p in sys.path if p]; s = u.find_spec("torch"); print(s.submodule_search_locations[0] if s else "")' 2>/dev/null || true)
+    nobody_named_it=yes
 fi
-check_torch() {
-    [ -e "$torch/lib/libtorch_cpu.so" ] || die "$torch has no lib/libtorch_cpu.so; it is no whole torch wheel"
-
-    # Before anything of it is opened: the version and the C++ ABI that Faceter was compiled for.
+# Before anything of it is opened: is it whole, and of the version and the C++ ABI that Faceter was compiled for?
+what_is_wrong() {
+    if [ ! -e "$torch/lib/libtorch_cpu.so" ]; then
+        echo "$torch has no lib/libtorch_cpu.so; it is no whole torch wheel"
+        return
+    fi
     version=$(sed -n "s/^__version__ = '\([^']*\)'.*/\1/p" "$torch/version.py" 2>/dev/null || true)
     case $version in
-        2.11.*) ;;
-        *) die "$torch is torch ${version:-of an unknown version}; Faceter needs 2.11 (pip install 'torch==2.11.*')" ;;
+        2.11.*) grep -q __cxx11 "$torch/lib/libc10.so" || echo "$torch was built with the old C++ ABI; take torch 2.11 from the Python package index" ;;
+        *) echo "$torch is torch ${version:-of an unknown version}; Faceter needs 2.11 (pip install 'torch==2.11.*')" ;;
     esac
-    grep -q __cxx11 "$torch/lib/libc10.so" || die "$torch was built with the old C++ ABI; take torch 2.11 from the Python package index"
 }
-if [ -n "$torch" ]; then check_torch; fi
+wrong=
+if [ -n "$torch" ]; then wrong=$(what_is_wrong); fi
+if [ -n "$wrong" ]; then
+    [ -n "$nobody_named_it" ] || die "$wrong"
+    # One that python3 has for other things is passed over, so that `faceter setup` can fetch the right one.
+    torch=
+fi
+[ -n "$torch" ] || [ "$program" != faceter-worker ] ||
+    die "no torch${wrong:+ that fits ($wrong)}: 'faceter setup' fetches one; or say where one is: faceter --torch DIR (or FACETER_TORCH=DIR)"
 glibc=$(getconf GNU_LIBC_VERSION 2>/dev/null | cut -d' ' -f2)
 floor=$(cat "$here/lib/glibc-floor" 2>/dev/null || true)
 if [ -n "$glibc" ] && [ -n "$floor" ] && [ "$(printf '%s\n%s\n' "$floor" "$glibc" | sort -V | head -1)" != "$floor" ]; then

@@ -43,6 +43,46 @@ class Machine {
     AwkwardFolder folder_;
 };
 
+/// An unpacked bundle whose programs say with which torch they were started, and a torch of some version that python3 finds.
+class LaunchedBundle {
+  public:
+    LaunchedBundle() {
+        fs::create_directories(bundle() / "bin");
+        fs::copy_file(project / "packaging/bundle_launcher.sh", bundle() / "faceter");
+        fs::create_symlink("faceter", bundle() / "faceter-worker");
+        for (const char* name : {"bin/faceter", "bin/faceter-worker"}) {
+            std::ofstream(bundle() / name) << "#!/bin/sh\necho \"torch: ${FACETER_TORCH:-none}\"\n";
+            fs::permissions(bundle() / name, fs::perms::owner_all);
+        }
+        fs::create_directories(folder() / "tools");  // what this machine's Python has does not count
+        std::ofstream(folder() / "tools/python3") << "#!/bin/sh\nexec /usr/bin/python3 -S \"$@\"\n";
+        fs::permissions(folder() / "tools/python3", fs::perms::owner_all);
+    }
+    fs::path folder() const { return folder_.path(); }
+    fs::path torch() const { return folder() / "site/torch"; }
+    void install_torch(const char* version) const {
+        fs::create_directories(torch() / "lib");
+        std::ofstream(torch() / "__init__.py") << "";
+        std::ofstream(torch() / "lib/libtorch_cpu.so") << "";
+        std::ofstream(torch() / "lib/libc10.so") << "__cxx11";
+        std::ofstream(torch() / "version.py") << "__version__ = '" << version << "'\n";
+    }
+    Outcome start(const char* program, const QStringList& arguments) const {
+        return run(bundle() / program, arguments,
+                   {{"PATH", text(folder() / "tools") + ":" + qEnvironmentVariable("PATH")},
+                    {"PYTHONPATH", text(torch().parent_path())},
+                    {"HOME", text(folder())},
+                    {"FACETER_TORCH", ""},
+                    {"FACETER_CACHE", ""},
+                    {"XDG_CACHE_HOME", ""}},
+                   folder());
+    }
+
+  private:
+    fs::path bundle() const { return folder() / "bundle"; }
+    AwkwardFolder folder_;
+};
+
 }  // namespace
 
 class TestScripts : public QObject {
@@ -203,6 +243,27 @@ class TestScripts : public QObject {
         VERIFY_CODE(outcome, 5);
         QVERIFY2(outcome.output.contains("could not fetch torch==2.11.0"), qPrintable(outcome.output));
         QVERIFY(!fs::exists(machine.torch()));
+    }
+    /// Else nobody who has another torch for other things could run `faceter setup`.
+    void a_torch_that_python_has_for_other_things_is_passed_over() {
+        const LaunchedBundle bundle;
+        bundle.install_torch("2.4.1+cu121");
+        const Outcome setup = bundle.start("faceter", {"setup"});
+        VERIFY_CODE(setup, 0);
+        QCOMPARE(setup.output, QString("torch: none\n"));
+        const Outcome worker = bundle.start("faceter-worker", {"run"});
+        VERIFY_CODE(worker, 5);
+        QVERIFY2(worker.output.contains("torch 2.4.1+cu121; Faceter needs 2.11") && worker.output.contains("'faceter setup' fetches one"),
+                 qPrintable(worker.output));
+        const Outcome named = bundle.start("faceter", {"--torch", text(bundle.torch()), "setup"});
+        VERIFY_CODE(named, 5);
+    }
+    void a_folder_called_torch_that_one_stands_in_is_no_torch() {
+        const LaunchedBundle bundle;
+        fs::create_directories(bundle.folder() / "torch");
+        QCOMPARE(bundle.start("faceter", {"list"}).output, QString("torch: none\n"));
+        bundle.install_torch("2.11.0+cu130");
+        QCOMPARE(bundle.start("faceter-worker", {"run"}).output, "torch: " + text(bundle.torch()) + "\n");
     }
     void a_wheel_with_a_name_that_climbs_is_refused() {
         const AwkwardFolder folder;
