@@ -158,6 +158,12 @@ function(faceter_collect_programs)
       add_dependencies(programs ${program})
     endif()
   endforeach()
+  # Nothing links what is opened when it is needed; who builds the program that opens it installs it as well.
+  foreach(module faceter-parquet faceter-nccl)
+    if(TARGET ${module} AND TARGET faceter-worker)
+      add_dependencies(faceter-worker ${module})
+    endif()
+  endforeach()
 endfunction()
 cmake_language(DEFER CALL faceter_collect_programs)
 

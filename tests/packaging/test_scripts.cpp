@@ -154,6 +154,32 @@ class TestScripts : public QObject {
         fs::remove(log);
         VERIFY_CODE(told(), 0);
     }
+    /// What cpack and bundle.sh install of a checkout in which nothing else was built.
+    void what_is_installed_is_built_by_what_the_scripts_build() {
+        if (!fs::exists(binaries / "build.ninja")) QSKIP("only Ninja says what it runs for a target");
+        const auto commands = [](const QStringList& targets) {
+            return run("ninja", QStringList{"-C", text(binaries), "-t", "commands"} + targets);
+        };
+        const Outcome programs = commands({"programs"}), bundle = commands({"faceter", "faceter-worker", "plugins/all"});
+        VERIFY_CODE(programs, 0);
+        VERIFY_CODE(bundle, 0);
+        const auto makes = [](const Outcome& of, const QString& file) {  // a program or library, or the manifest of a plugin
+            return of.output.contains("-o " + file + ' ') || (file.endsWith(".json") && of.output.contains('/' + file));
+        };
+        const QRegularExpression installed("FILES \"" + QRegularExpression::escape(text(binaries)) + "/((?:bin|lib)/[^\"]+)\"");
+        int seen = 0;
+        for (const auto& entry : fs::recursive_directory_iterator(binaries)) {
+            if (entry.path().filename() != "cmake_install.cmake") continue;
+            const QString script = QString::fromStdString(read_file(entry.path()));
+            for (auto match = installed.globalMatch(script); match.hasNext(); ++seen) {
+                const QString file = match.next().captured(1);
+                QVERIFY2(makes(programs, file), qPrintable(file + ": the target programs (packaging/package.sh) does not build it"));
+                if (file != "bin/faceter-desktop" && file != "bin/faceter-pdf")
+                    QVERIFY2(makes(bundle, file), qPrintable(file + ": packaging/bundle.sh does not build it"));
+            }
+        }
+        QVERIFY(seen > 10);
+    }
     void no_script_names_a_registry() {
         for (const auto& entry : fs::recursive_directory_iterator(project / "packaging"))
             if (entry.is_regular_file()) QVERIFY2(read_file(entry.path()).find("://") == std::string::npos, entry.path().c_str());
