@@ -50,7 +50,9 @@ elf_files | xargs -0 -n1 ldd | sed -n 's/^[[:space:]]*\([^ ]*\) => \(\/[^ ]*\) .
         libstdc++.* | libgcc_s.*) cp -L "$path" "$bundle/lib/stdcxx/$library" ;;
         *) cp -L "$path" "$bundle/lib/$library" ;;
     esac
-    package=$(dpkg -S "$(readlink -f "$path")" 2>/dev/null | sed 's/:.*//' | head -1) || true
+    # Packages that were made before /lib became a link to /usr/lib own their files under the old name.
+    file_of_package=$(readlink -f "$path")
+    package=$({ dpkg -S "$file_of_package" || dpkg -S "${file_of_package#/usr}"; } 2>/dev/null | sed 's/:.*//' | head -1) || true
     if [ -n "$package" ]; then cp -L "/usr/share/doc/$package/copyright" "$bundle/share/doc/faceter/copyright-$package"; fi
 done
 

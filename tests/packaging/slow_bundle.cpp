@@ -86,6 +86,16 @@ class SlowBundle : public QObject {
         VERIFY_CODE(paths, 0);
         for (const QString& path : paths.output.split('\n', Qt::SkipEmptyParts)) QVERIFY2(path.startsWith("$ORIGIN"), qPrintable(path));
     }
+    /// As the licences of what is copied ask for.
+    void every_library_that_came_from_a_package_has_its_copyright_beside_it() {
+        const Outcome libraries = run("sh", {"-c", "ls '" + text(site_ / "bundle/lib") + "' '" + text(site_ / "bundle/lib/stdcxx") + "'"});
+        VERIFY_CODE(libraries, 0);
+        for (const auto& [library, package] : std::map<QString, const char*>{
+                 {"libz.so.1", "zlib1g"}, {"libgcc_s.so.1", "libgcc-s1"}, {"libstdc++.so.6", "libstdc++6"}, {"libzstd.so.1", "libzstd1"}})
+            if (libraries.output.contains(library))
+                QVERIFY2(fs::exists(site_ / "bundle/share/doc/faceter" / ("copyright-" + std::string(package))), package);
+        QVERIFY(libraries.output.contains("libgcc_s.so.1"));
+    }
     void it_trains_where_only_a_torch_wheel_is_present() {
         const Outcome outcome = inside("/bundle/faceter", {"--torch", "/torch", "run", "/e.yaml", "--project", "/tmp/p"});
         VERIFY_CODE(outcome, 0);
