@@ -67,6 +67,8 @@ fi
 # The newer of the two C++ libraries: the bundle's, or the machine's, which its torch may have been made for.
 newest() { grep -aoE 'GLIBCXX_3\.4\.[0-9]+' "$1" 2>/dev/null | sort -uV | tail -1; }
 libraries=$here/lib${torch:+:$torch/lib}
+arrow=$cache/pyarrow-26.0.1/pyarrow  # what `faceter setup --parquet` fetched
+if [ -d "$arrow" ]; then libraries=$libraries:$arrow; fi
 own=$(newest "$here/lib/stdcxx/libstdc++.so.6" || true)
 sites=
 for file in $(ldconfig -p 2>/dev/null | sed -n 's/.*libstdc++\.so\.6 (libc6,x86-64.*=> //p') /usr/lib64/libstdc++.so.6 /usr/lib/x86_64-linux-gnu/libstdc++.so.6; do

@@ -23,7 +23,9 @@ OpenParquet module_function() {
     static const auto function = []() -> OpenParquet {
         if (!reads_parquet()) return nullptr;
         void* library = ::dlopen(module_file().c_str(), RTLD_NOW | RTLD_LOCAL);
-        if (!library) throw data_error("{}: cannot be loaded: {}", module_file().string(), ::dlerror());
+        if (!library)
+            throw data_error("{}: cannot be loaded: {}; 'faceter setup --parquet' fetches the Arrow libraries that it needs",
+                             module_file().string(), ::dlerror());
         return reinterpret_cast<OpenParquet>(::dlsym(library, "faceter_open_parquet"));
     }();
     return function;

@@ -51,7 +51,8 @@ class LaunchedBundle {
         fs::copy_file(project / "packaging/bundle_launcher.sh", bundle() / "faceter");
         fs::create_symlink("faceter", bundle() / "faceter-worker");
         for (const char* name : {"bin/faceter", "bin/faceter-worker"}) {
-            std::ofstream(bundle() / name) << "#!/bin/sh\necho \"torch: ${FACETER_TORCH:-none}\"\n";
+            std::ofstream(bundle() / name)
+                << "#!/bin/sh\necho \"torch: ${FACETER_TORCH:-none}\"\n[ \"$1\" != libraries ] || echo \"$LD_LIBRARY_PATH\"\n";
             fs::permissions(bundle() / name, fs::perms::owner_all);
         }
         fs::create_directories(folder() / "tools");  // what this machine's Python has does not count
@@ -180,6 +181,21 @@ class TestScripts : public QObject {
         }
         QVERIFY(seen > 10);
     }
+    /// dpkg-shlibdeps gives up at a library that no package has, unless it is told where it lies.
+    void the_folder_of_every_library_from_elsewhere_is_named_to_the_packager() {
+        const std::string settings = read_file(binaries / "CPackConfig.cmake");
+        int seen = 0;
+        for (const char* file : {"bin/faceter-worker", "lib/libfaceter-learn.so", "lib/faceter/parquet.so", "lib/faceter/nccl.so"}) {
+            if (!fs::exists(binaries / file)) continue;
+            const Outcome libraries = run("/usr/bin/ldd", {text(binaries / file)});
+            const QRegularExpression path("=> (/\\S+)/(libtorch_cpu|libc10|libgomp|libarrow|libparquet)\\.so");
+            for (auto match = path.globalMatch(libraries.output); match.hasNext(); ++seen) {
+                const std::string folder = match.next().captured(1).toStdString();
+                QVERIFY2(settings.find(folder) != std::string::npos, folder.c_str());
+            }
+        }
+        if (seen == 0) QSKIP("programs are not built");
+    }
     void no_script_names_a_registry() {
         for (const auto& entry : fs::recursive_directory_iterator(project / "packaging"))
             if (entry.is_regular_file()) QVERIFY2(read_file(entry.path()).find("://") == std::string::npos, entry.path().c_str());
@@ -290,6 +306,15 @@ class TestScripts : public QObject {
         QCOMPARE(bundle.start("faceter", {"list"}).output, QString("torch: none\n"));
         bundle.install_torch("2.11.0+cu130");
         QCOMPARE(bundle.start("faceter-worker", {"run"}).output, "torch: " + text(bundle.torch()) + "\n");
+    }
+    void what_setup_fetched_for_parquet_is_found_by_the_launcher() {
+        const LaunchedBundle bundle;
+        const fs::path arrow = bundle.folder() / ".cache/faceter/pyarrow-26.0.1/pyarrow";
+        QVERIFY(!bundle.start("faceter", {"libraries"}).output.contains(text(arrow)));
+        fs::create_directories(arrow);
+        const Outcome outcome = bundle.start("faceter", {"libraries"});
+        QVERIFY2(outcome.output.contains(":" + text(arrow)), qPrintable(outcome.output));
+        QVERIFY2(read_file(project / "packaging/setup.sh").find("$cache/pyarrow-26.0.1\"") != std::string::npos, "where it is unpacked");
     }
     void a_wheel_with_a_name_that_climbs_is_refused() {
         const AwkwardFolder folder;
