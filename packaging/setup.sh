@@ -5,7 +5,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 usage() {
     cat <<'TEXT'
-usage: packaging/setup.sh [--cuda] [--parquet] [--tests] [--peers] [--fuzz] [--user] [--from DIR]
+usage: packaging/setup.sh [--cuda] [--parquet] [--tests] [--peers] [--fuzz] [--user] [--from DIR | --download DIR]
 
 Brings what Faceter needs to be built and run, and leaves alone what is there already:
   - packages of the distribution that are missing (packaging/apt-packages.txt), as root or through sudo
@@ -22,6 +22,8 @@ Brings what Faceter needs to be built and run, and leaves alone what is there al
   --user    only what goes into the cache of the user: no packages of the distribution (what `faceter setup` runs)
   --from DIR
             take wheels from this folder instead of the Python package index, for machines without network
+  --download DIR
+            only fetch the wheels, those of --cuda and --parquet where they are asked for, into this folder, for --from elsewhere
   --help    this text
 
 The cache is $FACETER_CACHE, else $XDG_CACHE_HOME/faceter, else ~/.cache/faceter. Every checkout shares it. Deleting it is safe;
@@ -37,6 +39,8 @@ with_parquet=no
 with_peers=no
 user_only=no
 from=()
+from_folder=
+download=
 lists=(apt-packages.txt)
 while [ $# -gt 0 ]; do
     argument=$1
@@ -45,7 +49,13 @@ while [ $# -gt 0 ]; do
         --user) user_only=yes ;;
         --from)
             [ -d "${1:-}" ] || { code=2 die "--from needs a folder with wheels"; }
-            from=(--no-index --find-links "$(cd "$1" && pwd)")
+            from_folder=$(cd "$1" && pwd)
+            from=(--no-index --find-links "$from_folder")
+            shift ;;
+        --download)
+            [ -n "${1:-}" ] || { code=2 die "--download needs a folder"; }
+            mkdir -p "$1"
+            download=$(cd "$1" && pwd)
             shift ;;
         --cuda) with_cuda=yes ;;
         --parquet) with_parquet=yes ;;
@@ -107,11 +117,11 @@ show_progress() {
     [ ! -t 2 ] || printf '\r\033[K' >&2
 }
 
-# fetch FILE PACKAGE [MB]: the wheel of one pinned line of FILE, of about so many megabytes, into $cache/wheels; sets `wheel` to its path. The
+# fetch FILE PACKAGE [MB]: the wheel of one pinned line of FILE, of about so many megabytes, into $wheels; sets `wheel` to its path. The
 # tags are those of the pinned wheels, whatever Python this machine has: nothing of them is ever run by it. pip goes on where a download broke
 # off from 25.1 on; before, it neither can nor says the address beforehand where hashes are demanded.
 fetch() {
-    local line folder=$cache/wheels coming=$cache/unpacking/fetching
+    local line folder=$wheels coming=$cache/unpacking/fetching
     line=$(grep "^$2==" "$here/$1") || die "$here/$1 does not name $2"
     mkdir -p "$folder" "$coming"
     printf '%s\n' "$line" >"$folder/request.txt"
@@ -123,12 +133,29 @@ fetch() {
         --platform manylinux1_x86_64 --dest "$folder" -r "$folder/request.txt" >&2 9>&- &
     fetching=$!
     show_progress "$coming" "$2" "${3:-}"
-    wait "$fetching" ||
+    wait "$fetching" || {
+        [ -z "$from_folder" ] ||
+            die "$from_folder has no wheel of ${line%% *} with the hash in $here/$1; where there is a network, 'faceter setup --download DIR' fetches them all"
         die "could not fetch ${line%% *}; check the network and pip's own settings (pip config list), then run this again"
+    }
     fetching=
     rm -rf "$folder/request.txt" "$coming"
     local version=${line#*==}
     wheel=$(printf '%s\n' "$folder/${2//-/_}-${version%% *}"-*.whl)
+}
+
+packages_of() { sed -n 's/^\([a-z0-9-]*\)==.*/\1/p' "$here/$1"; }
+
+fetch_all() {
+    local list package
+    for list in wheels.txt $([ $with_cuda = no ] || echo wheels-cuda.txt); do
+        for package in $(packages_of "$list"); do
+            [ "$package" != pyarrow ] || [ $with_parquet = yes ] || continue
+            say "fetching $package"
+            fetch "$list" "$package"
+        done
+    done
+    say "done: 'faceter setup --from' takes them from $wheels"
 }
 
 # place NEW FINAL: NEW takes FINAL's place; at no instant is there half a folder under that name.
@@ -160,7 +187,7 @@ unpack_torch() {
         python3 "$here/unpack_wheel.py" "$new" "$wheel" 'nvidia/*'
     done
     if [ $with_cuda = yes ]; then
-        mapfile -t cuda < <(sed -n 's/^\([a-z0-9-]*\)==.*/\1/p' "$here/wheels-cuda.txt")
+        mapfile -t cuda < <(packages_of wheels-cuda.txt)
         for package in "${cuda[@]}"; do
             say "fetching $package"
             fetch wheels-cuda.txt "$package"; used+=("$wheel")
@@ -205,12 +232,18 @@ make_peers() {
     say "the peers are there: $root/bin/python"
 }
 
-if [ $user_only = no ]; then install_packages; fi
+if [ $user_only = no ] && [ -z "$download" ]; then install_packages; fi
 mkdir -p "$cache"
 cache=$(cd "$cache" && pwd)
 exec 9>"$cache/setup.lock"
 flock -n 9 || { say "waiting for another set-up that fills $cache"; flock 9; }
 rm -rf "$cache/unpacking"
+wheels=${download:-$cache/wheels}
+if [ -n "$download" ]; then
+    fetch_all
+    rm -rf "$cache/unpacking"
+    exit
+fi
 # Who has the NVIDIA libraries keeps them where libtorch is unpacked anew.
 [ ! -e "$cache/torch-2.11.0/torch/lib/libtorch_cuda.so" ] || with_cuda=yes
 if have_torch; then

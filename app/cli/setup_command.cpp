@@ -6,7 +6,7 @@ namespace {
 
 struct SetupOptions {
     bool cuda = false, parquet = false;
-    std::string from;
+    std::string from, download;
 };
 
 /// The script that a checkout's set-up is as well; it does not return here.
@@ -15,6 +15,7 @@ int set_up(const SetupOptions& options) {
     if (options.cuda) words.push_back("--cuda");
     if (options.parquet) words.push_back("--parquet");
     if (!options.from.empty()) words.insert(words.end(), {"--from", options.from});
+    if (!options.download.empty()) words.insert(words.end(), {"--download", options.download});
     become_program("bash", std::move(words));
 }
 
@@ -23,11 +24,16 @@ int set_up(const SetupOptions& options) {
 void add_setup_command(Cli& cli) {
     const auto options = std::make_shared<SetupOptions>();
     CLI::App* command = add_command(cli, cli.app, "setup", "Fetch libtorch and all-MiniLM-L6-v2 into the user's cache",
-                                    "  faceter setup\n  faceter setup --from /media/wheels      # on a machine without network",
+                                    "  faceter setup\n  faceter setup --download /media/wheels  # for a machine without network\n"
+                                    "  faceter setup --from /media/wheels      # there",
                                     [options] { return set_up(*options); });
     command->add_flag("--cuda", options->cuda, "the NVIDIA libraries for training on GPUs as well (2.5 GB)");
     command->add_flag("--parquet", options->parquet, "the Arrow libraries for reading Parquet files (55 MB)");
-    command->add_option("--from", options->from, "take wheels from this folder instead of the Python package index")->type_name("DIR");
+    CLI::Option* from = command->add_option("--from", options->from, "take wheels from this folder instead of the Python package index");
+    from->type_name("DIR");
+    command->add_option("--download", options->download, "only fetch the wheels into this folder, for --from on another machine")
+        ->type_name("DIR")
+        ->excludes(from);
 }
 
 }  // namespace faceter::cli

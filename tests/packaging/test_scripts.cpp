@@ -316,6 +316,22 @@ class TestScripts : public QObject {
         QVERIFY2(outcome.output.contains(":" + text(arrow)), qPrintable(outcome.output));
         QVERIFY2(read_file(project / "packaging/setup.sh").find("$cache/pyarrow-26.0.1\"") != std::string::npos, "where it is unpacked");
     }
+    void wheels_are_fetched_for_a_machine_without_network() {
+        const Machine machine;
+        const fs::path wheels = machine.tools() / "wheels";
+        VERIFY_CODE(machine.setup({"--user", "--download", text(wheels)}), 0);
+        const auto count = [&] { return std::distance(fs::directory_iterator(wheels), fs::directory_iterator()); };
+        QCOMPARE(count(), 4);
+        VERIFY_CODE(machine.setup({"--user", "--cuda", "--parquet", "--download", text(wheels)}), 0);
+        const std::string pins = read_file(project / "packaging/wheels.txt") + read_file(project / "packaging/wheels-cuda.txt");
+        QCOMPARE(count(), QString::fromStdString(pins).count("=="));
+        QVERIFY2(!fs::exists(machine.torch()), "nothing is unpacked");
+        machine.set("offline");
+        const Outcome without = machine.setup({"--user", "--from", text(machine.tools())});
+        VERIFY_CODE(without, 5);
+        QVERIFY2(without.output.contains(" has no wheel of torch==2.11.0 ") && without.output.contains("--download DIR"),
+                 qPrintable(without.output));
+    }
     void a_wheel_with_a_name_that_climbs_is_refused() {
         const AwkwardFolder folder;
         const QString wheel = text(folder.path() / "evil.whl");
