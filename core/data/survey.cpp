@@ -78,10 +78,21 @@ std::size_t estimate_tokens(std::string_view text) {
     return std::max(tokens, count_words(text) * 7 / 5);
 }
 
+/// "Ticket-Nr.", "Tel. privat" and "urgent?" are names. Otherwise what ends sentences ends one, or stands in a number, a date, an address.
+bool is_mark_of_a_name(std::string_view name, std::size_t at) {
+    constexpr std::size_t longest_abbreviation = 5;
+    const bool is_one_word = name.find(' ') == std::string_view::npos, is_last = at + 1 == name.size();
+    const bool follows_a_letter = at > 0 && (name[at - 1] < '0' || name[at - 1] > '9');
+    if (is_last) return is_one_word && follows_a_letter;
+    return name[at] == '.' && name[at + 1] == ' ' && follows_a_letter && at <= longest_abbreviation;
+}
+
 bool reads_like_a_name(std::string_view cell) {
     const std::string_view name = trim(cell);
     if (name.empty() || name.size() > longest_name || parts_between_blanks(name) > 3 || parse_double(name)) return false;
-    return name.find_first_of(".?!;") == std::string_view::npos;
+    for (std::size_t at = name.find_first_of(".?"); at != std::string_view::npos; at = name.find_first_of(".?", at + 1))
+        if (!is_mark_of_a_name(name, at)) return false;
+    return name.find_first_of("!;") == std::string_view::npos;
 }
 
 /// Data error for a table that is no UTF-8, with what to do: spreadsheets write others.
@@ -199,8 +210,8 @@ Header header_of(const fs::path& file, RecordForm form) {
     const char separator = likely_separator(*line);
     std::string first = first_name(first_row(file, form, separator), place);
     if (separator != ',' && first.empty())
-        throw data_error("{}: its cells are separated by {} and no names of columns stand above them; write such a line", place,
-                         separator == '\t' ? "tabs" : fmt::format("'{}'", separator));
+        throw data_error("{}: its cells are separated by {} and no names of columns stand above them; write such a line, of short names",
+                         place, separator == '\t' ? "tabs" : fmt::format("'{}'", separator));
     return {first, separator != ','};
 }
 
