@@ -228,6 +228,26 @@ std::string column_called(const Survey& survey, const std::string& as_typed) {
     return found.size() == 1 ? found.front() : survey.columns[survey.column(as_typed)].name;
 }
 
+/// "role=name, role=name" at its commas, but for those within the name of a column.
+std::vector<std::string_view> split_roles(const Survey& survey, std::string_view words) {
+    const auto is_there = [&](std::string_view as_typed) {
+        const auto is_it = [&](const SurveyedColumn& column) { return lowercase_ascii(column.name) == lowercase_ascii(as_typed); };
+        return std::any_of(survey.columns.begin(), survey.columns.end(), is_it);
+    };
+    std::vector<std::string_view> found;
+    while (!words.empty()) {
+        const std::size_t first = std::min(words.find(','), words.size()), equals = words.find('=');
+        std::size_t end = first;
+        for (std::size_t comma = first; equals < first && comma < words.size();) {
+            comma = std::min(words.find(',', comma + 1), words.size());
+            if (is_there(trim(words.substr(equals + 1, comma - equals - 1)))) end = comma;
+        }
+        found.push_back(words.substr(0, end));
+        words.remove_prefix(std::min(end + 1, words.size()));
+    }
+    return found;
+}
+
 /// Of a column's texts at least every other one ends as questions do.
 bool asks(const Survey& survey, const std::string& column) {
     const std::size_t place = survey.column(column);
@@ -300,7 +320,7 @@ ColumnRoles parse_roles(const Survey& survey, std::string_view words) {
     ColumnRoles roles;
     const std::map<std::string, std::string*, std::less<>> places{
         {"query", &roles.query}, {"document", &roles.document}, {"text", &roles.text}, {"label", &roles.label}, {"score", &roles.score}};
-    for (const std::string_view word : split(words, ',')) {
+    for (const std::string_view word : split_roles(survey, words)) {
         if (trim(word).empty()) continue;
         const std::size_t equals = word.find('=');
         const std::string_view role = trim(word.substr(0, equals));
