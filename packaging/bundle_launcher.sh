@@ -80,5 +80,10 @@ done
 [ -n "$own" ] && [ "$(printf '%s\n%s\n' "$own" "$sites" | sort -V | tail -1)" = "$own" ] && libraries=$here/lib/stdcxx:$libraries
 
 export LD_LIBRARY_PATH="$libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
-if [ -n "$torch" ]; then export FACETER_TORCH="$torch"; fi
+worker=$(cd "$(dirname "$0")" && pwd)/faceter-worker
+if [ -n "$torch" ]; then
+    export FACETER_TORCH="$torch"
+elif [ -z "${FACETER_WORKER:-}" ] && [ -e "$worker" ]; then
+    export FACETER_WORKER="$worker"  # through this script: it says what is missing, or finds what was fetched meanwhile
+fi
 exec "$here/bin/$program" "$@"

@@ -52,7 +52,8 @@ class LaunchedBundle {
         fs::create_symlink("faceter", bundle() / "faceter-worker");
         for (const char* name : {"bin/faceter", "bin/faceter-worker"}) {
             std::ofstream(bundle() / name)
-                << "#!/bin/sh\necho \"torch: ${FACETER_TORCH:-none}\"\n[ \"$1\" != libraries ] || echo \"$LD_LIBRARY_PATH\"\n";
+                << "#!/bin/sh\necho \"torch: ${FACETER_TORCH:-none}\"\ncase $1 in\nlibraries) echo \"$LD_LIBRARY_PATH\" ;;\n"
+                   "worker) echo \"worker: ${FACETER_WORKER:-none}\" ;;\nesac\n";
             fs::permissions(bundle() / name, fs::perms::owner_all);
         }
         fs::create_directories(folder() / "tools");  // what this machine's Python has does not count
@@ -74,6 +75,7 @@ class LaunchedBundle {
                     {"PYTHONPATH", text(torch().parent_path())},
                     {"HOME", text(folder())},
                     {"FACETER_TORCH", ""},
+                    {"FACETER_WORKER", ""},
                     {"FACETER_CACHE", ""},
                     {"XDG_CACHE_HOME", ""}},
                    folder());
@@ -306,6 +308,14 @@ class TestScripts : public QObject {
         QCOMPARE(bundle.start("faceter", {"list"}).output, QString("torch: none\n"));
         bundle.install_torch("2.11.0+cu130");
         QCOMPARE(bundle.start("faceter-worker", {"run"}).output, "torch: " + text(bundle.torch()) + "\n");
+    }
+    /// Who starts a run says it in the words of the launcher, and finds what `faceter setup` fetched meanwhile.
+    void without_a_torch_the_worker_is_started_by_the_launcher() {
+        const LaunchedBundle bundle;
+        const QString by_launcher = "worker: " + text(bundle.folder() / "bundle/faceter-worker");
+        QVERIFY(bundle.start("faceter", {"worker"}).output.contains(by_launcher));
+        bundle.install_torch("2.11.0+cu130");
+        QVERIFY(bundle.start("faceter", {"worker"}).output.contains("worker: none"));
     }
     void what_setup_fetched_for_parquet_is_found_by_the_launcher() {
         const LaunchedBundle bundle;
