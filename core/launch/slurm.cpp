@@ -124,13 +124,30 @@ void take_answers(const Project& project, const OpenJob& open, const Answers& an
     if (over) write_file_atomic(open.folder / "over", utc_now() + "\n");
 }
 
-/// A project that was copied whole has the word of jobs which are the original's.
-void check_own_job(const RunDirectory& run, const Launch& launch) {
+/// Of the run's submission, among the jobs of this project. A project that was copied whole has the word of jobs which are the original's;
+/// one that somebody else made, of whichever he liked.
+fs::path own_job_folder(const RunDirectory& run, const Launch& launch) {
     std::error_code error;
     const fs::path owner = launch.folder.parent_path().parent_path();
-    if (!fs::exists(launch.folder, error) || fs::equivalent(owner, run.project(), error)) return;
-    throw usage_error("{}: its SLURM job {} was submitted by the project {}, of which this is a copy; stop it there", run.info().id,
-                      launch.job, owner.string());
+    if (fs::exists(launch.folder, error) && !fs::equivalent(owner, run.project(), error))
+        throw usage_error("{}: its SLURM job {} was submitted by the project {}, of which this is a copy; stop it there", run.info().id,
+                          launch.job, owner.string());
+    const fs::path folder = run.project() / "jobs" / launch.folder.filename();
+    if (!launch.folder.filename().empty() && fs::is_directory(folder, error)) return folder;
+    throw usage_error("{}: SLURM job {} is not known to be its: this project has no {}; where the job is yours, scancel ends it",
+                      run.info().id, launch.job, folder.string());
+}
+
+/// What the folder says is from the project's maker; the name that SLURM has is not.
+void check_own_name(const RunDirectory& run, const std::string& job, const fs::path& folder) {
+    const CommandResult queue =
+        run_command({"squeue", "--noheader", "--array", "--states=all", "--format=%j", "--jobs=" + job}, {}, slurm_answer_s);
+    if (queue.code != 0) throw failure("squeue: {}", queue.complaint);
+    const std::string_view name = trim(queue.output);
+    if (name.empty()) throw failure("squeue lists no job {}; nothing was cancelled", job);
+    if (!is_job_name_of(name, folder))
+        throw usage_error("{}: SLURM job {} is called {}, and is none that {} was made for; nothing was cancelled", run.info().id, job,
+                          faceter::quoted(name), folder.string());
 }
 
 }  // namespace
@@ -165,11 +182,12 @@ std::vector<std::string> refresh_slurm_jobs(const Project& project, const std::a
 }
 
 std::string stop_slurm_run(const RunDirectory& run, const Launch& launch) {
-    check_own_job(run, launch);
+    const fs::path folder = own_job_folder(run, launch);
     const auto job = read_job(run);
     const bool asked_before = run.requested("stop"), waits = job && job->phase() == JobPhase::pending;
     run.request("stop");
     if (!waits && !asked_before) return fmt::format("will stop with a checkpoint; a second 'faceter stop' cancels its job {}", launch.job);
+    check_own_name(run, launch.job, folder);
     const CommandResult result = run_command({"scancel", launch.job}, {}, slurm_answer_s);
     if (result.code != 0) throw failure("scancel {}: {}", launch.job, result.complaint);
     return fmt::format("is cancelled (SLURM job {})", launch.job);

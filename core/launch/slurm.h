@@ -47,7 +47,7 @@ std::optional<JobState> parse_job_line(std::string_view line);
 std::vector<std::string> refresh_slurm_jobs(const Project& project, const std::atomic<bool>* abandon = nullptr);
 
 /// Asks a run to stop: one that waits is cancelled; one that runs gets control/stop, and is cancelled where it had got that before. Returns
-/// what happens, as a sentence.
+/// what happens, as a sentence. Errors (usage): the job is not one that this project submitted.
 std::string stop_slurm_run(const RunDirectory& run, const Launch& launch);
 
 /// What a job's element does on its node: runs the worker of one run in `ranks` processes, hands SIGTERM, SIGUSR1 and control/stop on to

@@ -89,8 +89,8 @@ Submission read_submission_file(const fs::path& folder) {
                           json_at<std::string>(json, "day", where),
                           ProcessIdentity::from_json(json),
                           json_at<bool>(json, "locked", where)};
-    if (submission.name != safe_file_name(submission.name) || submission.day != safe_file_name(submission.day) ||
-        submission.runs.size() != submission.attempts_before.size())
+    if (submission.name != safe_file_name(submission.name) || !is_job_name_of(submission.name, folder) ||
+        submission.day != safe_file_name(submission.day) || submission.runs.size() != submission.attempts_before.size())
         throw data_error("{}: not what a submission writes", where);
     return submission;
 }
@@ -207,6 +207,13 @@ void settle(const Project& project, const Submission& submission, const std::ato
 }
 
 }  // namespace
+
+bool is_job_name_of(std::string_view name, const fs::path& folder) {
+    const std::string made = folder.filename().string();
+    constexpr std::string_view begin = "faceter-";
+    return made.size() == std::string_view("j-XXXXXX").size() && made.starts_with("j-") && name.size() > begin.size() + made.size() - 1 &&
+           name.starts_with(begin) && name.ends_with(made.substr(1));
+}
 
 std::string submit_to_slurm(const Project& project, const Profile& profile, const std::vector<RunDirectory>& runs) {
     const SlurmJob job = job_of(project.folder(), make_job_folder(project), runs.front().info().experiment, runs.size());

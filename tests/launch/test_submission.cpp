@@ -35,13 +35,13 @@ struct FakeSlurm {
     }
     void refuse() const { programs.answers("sbatch", "echo 'sbatch: error: invalid partition' >&2; exit 1"); }
     void answer() const {
-        programs.answers("squeue",
-                         "for word; do case $word in --name=*) name=${word#--name=};; esac; done\n"
-                         "[ -n \"$name\" ] && [ \"$name\" != \"$(cat '" +
-                             queue +
-                             "')\" ] && exit 0\n"
-                             "[ -e '" +
-                             queue + "' ] && printf '12_0|PENDING|Priority|\\n12_1|PENDING|Priority|\\n'; exit 0");
+        programs.answers("squeue", "for word; do case $word in --name=*) name=${word#--name=};; --format=%j) cat '" + queue +
+                                       "'; exit;; esac; done\n"
+                                       "[ -n \"$name\" ] && [ \"$name\" != \"$(cat '" +
+                                       queue +
+                                       "')\" ] && exit 0\n"
+                                       "[ -e '" +
+                                       queue + "' ] && printf '12_0|PENDING|Priority|\\n12_1|PENDING|Priority|\\n'; exit 0");
         programs.answers("sacct", "echo 'sacct: error: Slurm accounting storage is disabled' >&2; exit 1");
     }
     void is_down() const {
@@ -218,6 +218,51 @@ class TestSubmission : public QObject {
         QVERIFY(refresh_slurm_jobs(s.project).empty());
         prepare_resume(s.runs);
         QVERIFY(!s.job_folders_left());
+    }
+    void a_job_is_cancelled_where_slurm_has_the_name_that_the_project_gave_it() {
+        const Submitted s;
+        const std::string cancelled = (s.folder.path() / "cancelled").string();
+        s.slurm.programs.answers("scancel", "echo \"$@\" >>'" + cancelled + "'");
+        submit_to_slurm(s.project, ::slurm(), s.runs);
+        const std::string own = read_file(s.slurm.queue);
+        overwrite(s.slurm.queue, "training-of-mine\n");  // job 12 is another's by now, or always was
+        EXPECT_ERROR(stop_run(s.runs[0]), "SLURM job 12_0 is called 'training-of-mine'", "nothing was cancelled");
+        overwrite(s.slurm.queue, own.substr(0, own.size() - 7) + "ABCDEF\n");  // of another submission
+        EXPECT_ERROR(stop_run(s.runs[0]), "nothing was cancelled");
+        overwrite(s.slurm.queue, "");
+        EXPECT_ERROR(stop_run(s.runs[0]), "squeue lists no job 12_0");
+        QVERIFY(!fs::exists(cancelled));
+        overwrite(s.slurm.queue, own);
+        QCOMPARE(stop_run(s.runs[0]), std::string("is cancelled (SLURM job 12_0)"));
+        QCOMPARE(read_file(cancelled), std::string("12_0\n"));
+    }
+    void a_project_from_elsewhere_cancels_nothing() {
+        const Submitted s;
+        const std::string cancelled = (s.folder.path() / "cancelled").string();
+        s.slurm.programs.answers("scancel", "echo \"$@\" >>'" + cancelled + "'");
+        overwrite(s.slurm.queue, "training-of-mine\n");
+        for (const fs::path& folder : {s.folder.path() / "jobs/j-ABCDEF", fs::path("/nowhere/jobs/j-ABCDEF"), fs::path()}) {
+            write_launch(s.runs[0], {"slurm", "gpu", "12_0", folder});
+            write_job(s.runs[0], {"12_0", "PENDING", "Priority", "", 0});
+            EXPECT_ERROR(stop_run(s.runs[0]), "SLURM job 12_0 is not known to be its", "scancel");
+        }
+        make_directories(s.folder.path() / "jobs/j-ABCDEF");
+        write_launch(s.runs[0], {"slurm", "gpu", "12_0", s.folder.path() / "jobs/j-ABCDEF"});
+        EXPECT_ERROR(stop_run(s.runs[0]), "is called 'training-of-mine'");
+        QVERIFY(!fs::exists(cancelled));
+    }
+    void a_submission_under_the_name_of_another_job_is_not_taken_in() {
+        const Submitted s;
+        s.submit_and_die(dies_at("launch.json"));
+        const fs::path file = fs::directory_iterator(s.folder.path() / "jobs")->path() / "submission.json";
+        Json submission = read_json(file);
+        submission["name"] = "training-of-mine";
+        write_file_atomic(file, submission.dump());
+        overwrite(s.slurm.queue, "training-of-mine\n");
+        const std::vector<std::string> warnings = refresh_slurm_jobs(s.project);
+        QCOMPARE(warnings.size(), std::size_t{1});
+        QVERIFY2(warnings[0].find("not what a submission writes") != std::string::npos, warnings[0].c_str());
+        QVERIFY(!read_launch(s.runs[0]));
     }
     void who_is_still_submitting_is_not_disturbed() {
         const Submitted s;

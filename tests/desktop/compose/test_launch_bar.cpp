@@ -166,7 +166,8 @@ class TestLaunchBar : public QObject {
         QVERIFY(read_file(read_launch(run)->folder / "job.sh").find("#SBATCH --partition=a100\n") != std::string::npos);
         programs.answers("squeue", "echo '12_0|RUNNING|None|n7'");
         QTRY_VERIFY_WITH_TIMEOUT(f.state().phase == RunPhase::running, patience_ms);
-        programs.answers("squeue", "echo '12_0|PENDING|Priority|'");
+        programs.answers("squeue", "case \"$*\" in *%j*) sed -n 's/^#SBATCH --job-name=//p' '" +
+                                       (read_launch(run)->folder / "job.sh").string() + "';; *) echo '12_0|PENDING|Priority|';; esac");
         QTRY_VERIFY_WITH_TIMEOUT(f.state().phase == RunPhase::queued, patience_ms);
         f.workspace.actions().stop({id});
         QTRY_VERIFY_WITH_TIMEOUT(fs::exists(folder_.path() / "cancelled"), patience_ms);
