@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -29,11 +30,18 @@ bool is_stream(const fs::path& path) {
     return fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status);
 }
 
+/// Whom the old file was kept from shall not read the new one, not even while it is written.
+void take_over_permissions(const fs::path& from, const fs::path& to) {
+    struct stat old {};
+    if (::stat(from.c_str(), &old) == 0 && S_ISREG(old.st_mode)) ::chmod(to.c_str(), old.st_mode & 0777);  // where they mean something
+}
+
 }  // namespace
 
 AtomicFile::AtomicFile(fs::path path)
     : path_(std::move(path)), temporary_(is_stream(path_) ? path_ : temporary_name(path_)), shown_(temporary_, path_) {
     file_.emplace(temporary_, OutputFile::Mode::truncate);
+    if (temporary_ != path_) take_over_permissions(path_, temporary_);
 }
 
 AtomicFile::~AtomicFile() {

@@ -7,7 +7,8 @@
 namespace faceter {
 
 /// A file written piece by piece that appears whole or not at all: until commit() the path holds what it held before. The pieces go into a
-/// temporary file in the same folder, which is removed where commit() was not reached. A device, a pipe or another thing that is no file
+/// temporary file in the same folder, which is removed where commit() was not reached. It gets the permissions of the file that it
+/// replaces. A device, a pipe or another thing that is no file
 /// (/dev/null, /dev/stdout) is written to as it is. Errors as those of OutputFile.
 class AtomicFile {
   public:

@@ -57,6 +57,19 @@ class TestAtomicFile : public QObject {
         QCOMPARE(read_file(path), std::string("new content"));
         QCOMPARE(files_in(folder.path()), std::size_t{1});
     }
+    void a_file_keeps_its_permissions_also_while_it_is_replaced() {
+        const TemporaryDirectory folder;
+        const fs::path path = folder.path() / "notes.json";
+        for (const unsigned mode : {0600u, 0640u, 0755u}) {
+            write_file_atomic(path, "old");
+            fs::permissions(path, fs::perms(mode));
+            AtomicFile file(path);
+            file.write("new");
+            for (const auto& entry : fs::directory_iterator(folder.path())) QCOMPARE(unsigned(entry.status().permissions()), mode);
+            file.commit();
+            QCOMPARE(unsigned(fs::status(path).permissions()), mode);
+        }
+    }
     void what_killed_processes_left_goes_with_the_next_that_writes_there() {
         const TemporaryDirectory folder;
         const pid_t dead = ::fork();
