@@ -21,6 +21,7 @@ namespace faceter {
 namespace {
 
 constexpr off_t complaint_bytes = 4096;
+constexpr std::size_t most_output = 64u << 20;  // of what answers in lines
 thread_local const std::atomic<bool>* abandoned_scope = nullptr;
 
 /// A file without a name: the input of a program can be as long as it likes without either side waiting for the other.
@@ -115,7 +116,8 @@ CommandResult run_command(const std::vector<std::string>& arguments, std::string
     CommandResult result;
     const auto end = Clock::now() + std::chrono::seconds(limit_s);
     const auto is_abandoned = [&] { return (abandon && *abandon) || abandon_requested(); };
-    while (Clock::now() < end && !is_abandoned()) {
+    bool too_long = false;
+    while (Clock::now() < end && !is_abandoned() && !too_long) {
         const auto more = command.read(200);
         if (!more) {
             result.code = command.finish();
@@ -123,9 +125,12 @@ CommandResult run_command(const std::vector<std::string>& arguments, std::string
             return result;
         }
         result.output += *more;
+        too_long = result.output.size() > most_output;
     }
     result.code = 124;
-    result.complaint = is_abandoned() ? "given up before it answered" : fmt::format("no answer within {} s", limit_s);
+    result.complaint = too_long         ? fmt::format("it answered with more than {} MiB", most_output >> 20)
+                       : is_abandoned() ? "given up before it answered"
+                                        : fmt::format("no answer within {} s", limit_s);
     if (const std::string said = command.complaint(); !said.empty()) result.complaint += ": " + said;
     return result;
 }

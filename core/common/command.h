@@ -53,7 +53,7 @@ class AbandonScope {
 /// Of this thread's scope.
 bool abandon_requested();
 /// Runs it to its end, at most so many seconds, or until `abandon` is set by somebody who waits for this thread, or its scope's flag (then
-/// it is killed and the code is 124).
+/// it is killed and the code is 124, as where it answers with more than 64 MiB).
 CommandResult run_command(const std::vector<std::string>& arguments, std::string_view input = {}, int limit_s = 60,
                           const std::atomic<bool>* abandon = nullptr);
 

@@ -95,6 +95,12 @@ class TestProcess : public QObject {
         QCOMPARE(result.output, std::string("given"));
         QCOMPARE(result.complaint, std::string("no"));
     }
+    void an_answer_without_end_is_an_error_and_not_kept() {
+        const CommandResult result = run_command({"sh", "-c", "echo odd >&2; exec cat /dev/zero"});
+        QCOMPARE(result.code, 124);
+        QCOMPARE(result.complaint, std::string("it answered with more than 64 MiB: odd"));
+        QVERIFY(result.output.size() < (std::size_t{66} << 20));
+    }
     void a_folder_is_locked_by_several_to_read_and_by_one_to_change() {
         using Kind = LockFile::Kind;
         using namespace std::chrono_literals;
