@@ -89,7 +89,8 @@ int serve(ServeCommand options) {
     std::unique_ptr<EmbeddingApi> api;  // made when the models are there; the address is tried first
     HttpServer server(
         options.host, options.port, options.http, [&](const std::shared_ptr<HttpExchange>& exchange) { api->handle(exchange); },
-        [&](const HttpRequest& request, HttpResponse& response) { api->complete_refusal(request, response); });
+        [&](const HttpRequest& request, HttpResponse& response) { api->complete_refusal(request, response); },
+        [&](const HttpRequest& head) { return api->refusal_of(head); });
     if (!server.is_loopback() && key.empty())
         throw usage_error("--host {}: others can reach that address, so an API key is needed; set FACETER_API_KEY, or give --api-key-file",
                           options.host);

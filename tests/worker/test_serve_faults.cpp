@@ -1,5 +1,9 @@
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <QScopeGuard>
 #include <atomic>
 #include <csignal>
 #include <memory>
@@ -7,6 +11,8 @@
 #include <set>
 #include <thread>
 
+#include "common/json.h"
+#include "common/strings.h"
 #include "support/test.h"
 #include "worker/embedding_server.h"
 
@@ -147,6 +153,67 @@ class TestServeFaults : public QObject {
         QVERIFY(slow.front()->is_closed_by_server());
         QCOMPARE(slow.back()->read().status, 200);
         QCOMPARE(server.ask("GET", "/health").status, 200);
+    }
+    void bodies_that_are_announced_and_never_sent_take_no_room() {
+        const Server server;
+        std::vector<std::unique_ptr<HttpClient>> idle;
+        for (const char* length : {"Content-Length: 16777216", "Transfer-Encoding: chunked"})
+            for (int i = 0; i < 40; ++i) {
+                idle.push_back(std::make_unique<HttpClient>(server.port));
+                idle.back()->send(fmt::format("POST /embed HTTP/1.1\r\nHost: localhost\r\n{}\r\n\r\n", length));
+            }
+        QTRY_VERIFY_WITH_TIMEOUT(server.open_connections() >= idle.size(), patience_ms);
+        QCOMPARE(server.embeddings({{"input", "a cat"}}).status, 200);
+    }
+    void a_wrong_key_is_refused_before_the_body_has_come() {
+        QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+        environment.insert("FACETER_API_KEY", "secret");
+        const Server server({}, environment);
+        for (const char* key : {"", "Authorization: Bearer secre\r\n"}) {
+            HttpClient client(server.port);
+            client.send(fmt::format("POST /embed HTTP/1.1\r\nHost: localhost\r\n{}Content-Length: 1000\r\n\r\n", key));
+            const HttpAnswer refused = client.read();
+            QCOMPARE(refused.status, 401);
+            QCOMPARE(refused.headers.at("www-authenticate"), std::string("Bearer"));
+            QCOMPARE(refused.headers.at("connection"), std::string("close"));
+        }
+        const HttpAnswer answer = server.ask("POST", "/embed", R"({"inputs": "a cat"})", "Authorization: Bearer secret\r\n");
+        QCOMPARE(answer.status, 200);
+        const std::string metrics = server.ask("GET", "/metrics", "", "Authorization: Bearer secret\r\n").body;
+        QVERIFY2(metrics.find(R"(faceter_requests_total{path="/embed",status="401"} 2)") != std::string::npos, metrics.c_str());
+    }
+    void a_log_that_nobody_reads_holds_nobody_up() {
+        const TemporaryDirectory folder;
+        const std::string pipe = (folder.path() / "log").string();
+        QCOMPARE(::mkfifo(pipe.c_str(), 0600), 0);
+        const int reader = ::open(pipe.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);
+        const auto close = qScopeGuard([&] { ::close(reader); });
+        const auto read_all = [&] {
+            std::string all(1 << 20, '\0');
+            const ssize_t count = ::read(reader, all.data(), all.size());
+            all.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
+            return all;
+        };
+        const Server server({}, QProcessEnvironment::systemEnvironment(), tiny_model(), pipe);
+        HttpClient client(server.port);
+        for (int i = 0; i < 2000; ++i) {  // some 100 bytes of log each; a pipe holds 64 KiB
+            client.ask("GET", "/health");
+            QCOMPARE(client.read().status, 200);
+        }
+        std::size_t lines = 0, dropped = 0;
+        const auto count_lines = [&](const std::string& text) {
+            for (const std::string_view line : split(trim(text), '\n')) {
+                const Json json = Json::parse(line);
+                lines += json.contains("status");
+                dropped += json.value("dropped", std::size_t{0});
+            }
+        };
+        count_lines(read_all());
+        QCOMPARE(dropped, std::size_t{0});
+        QVERIFY(lines < 2000);
+        QCOMPARE(server.ask("GET", "/health").status, 200);
+        count_lines(read_all());
+        QCOMPARE(lines + dropped, std::size_t{2001});
     }
     void a_server_that_was_killed_hinders_no_other() {
         const TemporaryDirectory folder;

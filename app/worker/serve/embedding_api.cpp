@@ -245,15 +245,20 @@ void EmbeddingApi::allow_page(const HttpRequest& request, HttpResponse& response
     response.headers.emplace_back("Vary", "Origin");
 }
 
+std::optional<HttpResponse> EmbeddingApi::refusal_of(const HttpRequest& head) const {
+    if (is_foreign(head)) return foreign(head);
+    const bool is_open = (head.method == "OPTIONS" && !head.origin.empty()) || (head.method == "GET" && head.path == "/health");
+    return is_open || has_key(head) ? std::nullopt : std::optional(no_key());
+}
+
 void EmbeddingApi::handle(const std::shared_ptr<HttpExchange>& exchange) {
     const HttpRequest& request = exchange->request();
     const auto start = std::chrono::steady_clock::now();
     const auto reply = [&](HttpResponse response) { answer(exchange, std::move(response), nullptr, 0, start); };
     const auto is = [&](const char* method, const char* path) { return request.method == method && served_path(request) == path; };
-    if (is_foreign(request)) return reply(foreign(request));
+    if (auto refusal = refusal_of(request)) return reply(std::move(*refusal));
     if (request.method == "OPTIONS" && !request.origin.empty()) return reply(preflight());  // which has no key
     if (is("GET", "/health")) return reply({200, "{}"});
-    if (!has_key(request)) return reply(no_key());
     if (is("GET", "/info")) return reply({200, text_of(info())});
     if (is("GET", "/v1/models")) return reply({200, text_of(model_list())});
     if (request.method == "GET" && request.path.starts_with(one_model)) return reply(model_card(request.path.substr(one_model.size())));
@@ -328,8 +333,7 @@ void EmbeddingApi::record(const HttpRequest& request, int status, const EmbedWor
     ++answered_[{path, status}];
     if (seconds) seconds_ += *seconds, ++timed_;
     if (seconds && is_for_embeddings(request) && status != 401 && status != 403) tei_.add(work ? work->size() : 0, status, *seconds);
-    // A full disk, or a reader of the log that has ended, must not end the server: what cannot be written is lost.
-    std::fputs((text_of(line) + "\n").c_str(), stderr);
+    log_.write(text_of(line) + "\n");
 }
 
 void EmbeddingApi::complete_refusal(const HttpRequest& request, HttpResponse& response) {

@@ -8,6 +8,7 @@
 #include "serve/embedding_request.h"
 #include "serve/embedding_service.h"
 #include "serve/http_server.h"
+#include "serve/request_log.h"
 #include "serve/side_threads.h"
 #include "serve/tei_counts.h"
 
@@ -22,6 +23,8 @@ class EmbeddingApi {
     EmbeddingApi(const ServedModels& models, EmbeddingService& service, SideThreads& readers, std::string key, AllowedHosts hosts,
                  const ApiLimits& limits);
     void handle(const std::shared_ptr<HttpExchange>& exchange);
+    /// 403 for pages and names that are not allowed, 401 without the key: known before the body has come.
+    std::optional<HttpResponse> refusal_of(const HttpRequest& head) const;
     /// Counts and logs what the server of HTTP refuses by itself, and lets pages of `hosts` read it.
     void complete_refusal(const HttpRequest& request, HttpResponse& response);
 
@@ -63,6 +66,7 @@ class EmbeddingApi {
     AllowedHosts hosts_;
     ApiLimits limits_;
     mutable std::mutex mutex_;
+    RequestLog log_;
     std::map<std::pair<std::string, int>, std::uint64_t> answered_;  ///< by path and status
     double seconds_ = 0;                                             ///< of `timed_` answers
     std::uint64_t timed_ = 0;

@@ -17,6 +17,7 @@
 #include <string_view>
 
 #include "common/error.h"
+#include "serve/growing_body.h"
 
 namespace faceter::worker {
 namespace {
@@ -86,8 +87,8 @@ std::string error_body(const std::string& message) {
 struct HttpServer::State : std::enable_shared_from_this<State> {
     class Connection;
 
-    State(const HttpLimits& given, Handler with, Completion completion)
-        : limits(given), handler(std::move(with)), complete_refusal(std::move(completion)) {}
+    State(const HttpLimits& given, Handler with, Completion completion, Gate at_head)
+        : limits(given), handler(std::move(with)), complete_refusal(std::move(completion)), gate(std::move(at_head)) {}
 
     void listen(const std::string& host, std::uint16_t port);
     void accept();
@@ -103,6 +104,7 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
     HttpLimits limits;
     Handler handler;
     Completion complete_refusal;
+    Gate gate;
     asio::io_context loop{1};
     tcp::acceptor acceptor{loop};
     asio::steady_timer timer{loop}, pause{loop};
@@ -164,8 +166,12 @@ class HttpServer::State::Connection final : public std::enable_shared_from_this<
     bool is_too_late(error_code error) const { return late_ && error == asio::error::operation_aborted; }
     void took_header(error_code error);
     void read_body();
+    void read_more_of_body();
+    void took_more_of_body(error_code error);
     void took_body(error_code error);
     void refuse(http::status status, const std::string& message);
+    void refuse(HttpResponse response);
+    std::optional<HttpResponse> ask_gate() const;
     HttpRequest read_so_far() const;
     void watch_client(const std::shared_ptr<Exchange>& exchange);
     void ask_whether_gone(const std::shared_ptr<Exchange>& exchange);
@@ -173,7 +179,7 @@ class HttpServer::State::Connection final : public std::enable_shared_from_this<
     void sent(error_code error, bool keep_alive);
     void linger();
     void hang_up();
-    bool reserve();
+    bool has_room(std::size_t bytes) const;
     void keep_reserved(std::size_t bytes) {
         server_.reserved_bytes += bytes;
         server_.reserved_bytes -= std::exchange(reserved_, bytes);
@@ -191,7 +197,7 @@ class HttpServer::State::Connection final : public std::enable_shared_from_this<
     beast::tcp_stream stream_;
     asio::steady_timer deadline_;  // of a request that is being read
     beast::flat_buffer buffer_;
-    std::optional<http::request_parser<http::string_body>> parser_;
+    std::optional<http::request_parser<GrowingBody>> parser_;
     std::optional<http::response<http::string_body>> response_;
     std::shared_ptr<Exchange> exchange_;
     std::size_t reserved_ = 0, answer_bytes_ = 0;
@@ -301,7 +307,9 @@ void HttpServer::State::Connection::took_header(error_code error) {
     if (const auto coding = header[http::field::content_encoding]; !coding.empty() && !beast::iequals(coding, "identity"))
         return refuse(http::status::unsupported_media_type, "the body is encoded by its Content-Encoding; send it as it is");
     if (!has_one_host(header)) return refuse(http::status::bad_request, "the request must have one Host");
-    if (!reserve()) return refuse(http::status::service_unavailable, "the server has no room for another request now");
+    if (auto refusal = ask_gate()) return refuse(std::move(*refusal));
+    if (const auto length = parser_->content_length(); length && !has_room(static_cast<std::size_t>(*length)))
+        return refuse(http::status::service_unavailable, "the server has no room for another request now");
     // A client of HTTP/1.0 would take what tells it to go on for its answer (RFC 9110, section 10.1.1).
     if (version_ < 11 || !beast::iequals(header[http::field::expect], "100-continue")) return read_body();
     const auto go_on = std::make_shared<http::response<http::empty_body>>(http::status::continue_, 11);
@@ -309,17 +317,39 @@ void HttpServer::State::Connection::took_header(error_code error) {
                       [self = shared_from_this(), go_on](error_code failed, std::size_t) { failed ? self->close() : self->read_body(); });
 }
 
-/// A body takes memory before it is whole: what it says, or what it may be at most. One alone has room, however large it may be.
-bool HttpServer::State::Connection::reserve() {
-    const auto length = parser_->content_length();
-    const std::size_t wanted = length ? static_cast<std::size_t>(*length) : parser_->chunked() ? server_.limits.body_bytes : 0;
-    if (server_.reserved_bytes + wanted > std::max(server_.limits.all_bodies_bytes, server_.limits.body_bytes)) return false;
-    keep_reserved(wanted);
-    return true;
+/// Nobody waits with the body of another's for a key that is missing. Where there is no body, the connection can go on behind the answer.
+std::optional<HttpResponse> HttpServer::State::Connection::ask_gate() const {
+    if (!server_.gate || parser_->is_done()) return std::nullopt;
+    HttpRequest head = read_so_far();
+    if (!wants_body_) head.method = "GET";
+    head.authorization = std::string(parser_->get()[http::field::authorization]);
+    return server_.gate(head);
+}
+
+/// For so many bytes of this one's body beside what has come of the others'. One alone has room, however large it may be.
+bool HttpServer::State::Connection::has_room(std::size_t bytes) const {
+    const std::size_t others = server_.reserved_bytes - reserved_;
+    return others + bytes <= std::max(server_.limits.all_bodies_bytes, server_.limits.body_bytes);
 }
 
 void HttpServer::State::Connection::read_body() {
-    http::async_read(stream_, buffer_, *parser_, [self = shared_from_this()](error_code error, std::size_t) { self->took_body(error); });
+    parser_->eager(true);
+    read_more_of_body();
+}
+
+/// Only what has come takes room: what is announced may never come.
+void HttpServer::State::Connection::read_more_of_body() {
+    if (parser_->is_done()) return took_body({});
+    http::async_read_some(stream_, buffer_, *parser_,
+                          [self = shared_from_this()](error_code error, std::size_t) { self->took_more_of_body(error); });
+}
+
+void HttpServer::State::Connection::took_more_of_body(error_code error) {
+    if (error) return took_body(error);
+    const std::size_t come = parser_->get().body().size();
+    if (!has_room(come)) return refuse(http::status::service_unavailable, "the server has no room for another request now");
+    keep_reserved(come);
+    read_more_of_body();
 }
 
 void HttpServer::State::Connection::took_body(error_code error) {
@@ -339,7 +369,6 @@ void HttpServer::State::Connection::took_body(error_code error) {
     request.host = host_of(message);
     request.origin = std::string(message[http::field::origin]);
     request.body = std::move(message.body());
-    keep_reserved(request.body.size());  // a chunked one may have been larger
     exchange_ = std::make_shared<Exchange>(shared_from_this(), server_.loop, std::move(request));
     watch_client(exchange_);
     try {
@@ -387,11 +416,15 @@ HttpRequest HttpServer::State::Connection::read_so_far() const {
 }
 
 void HttpServer::State::Connection::refuse(http::status status, const std::string& message) {
+    HttpResponse response{static_cast<int>(status), error_body(message), "application/json", {}};
+    if (status == http::status::service_unavailable) response.headers.emplace_back("Retry-After", "1");
+    refuse(std::move(response));
+}
+
+void HttpServer::State::Connection::refuse(HttpResponse response) {
     stop_clock();
     keep_alive_ = false;
     unread_ = true;
-    HttpResponse response{static_cast<int>(status), error_body(message), "application/json", {}};
-    if (status == http::status::service_unavailable) response.headers.emplace_back("Retry-After", "1");
     if (server_.complete_refusal) server_.complete_refusal(read_so_far(), response);
     send(std::move(response));
 }
@@ -530,8 +563,9 @@ void HttpServer::State::make_room_for_answer(const Connection& newest) {
     }
 }
 
-HttpServer::HttpServer(const std::string& host, std::uint16_t port, const HttpLimits& limits, Handler handler, Completion complete_refusal)
-    : state_(std::make_shared<State>(limits, std::move(handler), std::move(complete_refusal))) {
+HttpServer::HttpServer(const std::string& host, std::uint16_t port, const HttpLimits& limits, Handler handler, Completion complete_refusal,
+                       Gate gate)
+    : state_(std::make_shared<State>(limits, std::move(handler), std::move(complete_refusal), std::move(gate))) {
     state_->listen(host, port);
 }
 

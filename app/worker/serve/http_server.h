@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,7 +37,7 @@ class HttpExchange {
 struct HttpLimits {
     std::size_t header_bytes = 16 << 10;
     std::size_t body_bytes = 16 << 20;          ///< of one request
-    std::size_t all_bodies_bytes = 256u << 20;  ///< of all requests that are being read or worked on; at least body_bytes
+    std::size_t all_bodies_bytes = 256u << 20;  ///< as they have come, of all requests that are read or worked on; at least body_bytes
     /// Of all answers that clients have not read to their end, the largest not counted: beyond, the one begun first is cut off.
     std::size_t all_answers_bytes = 256u << 20;
     std::size_t connections = 4096;
@@ -57,8 +58,11 @@ class HttpServer {
     /// Called there too, with what the server refuses itself before it is sent; of the request only its line, host and origin are known,
     /// where they were read.
     using Completion = std::function<void(const HttpRequest&, HttpResponse&)>;
+    /// Called there too, with the head of a request whose body has not been read: an answer refuses it, and the rest is thrown away.
+    using Gate = std::function<std::optional<HttpResponse>(const HttpRequest& head)>;
     /// Binds and listens; port 0: a free one. Errors (usage): the address is none of this machine's, or is taken.
-    HttpServer(const std::string& host, std::uint16_t port, const HttpLimits& limits, Handler handler, Completion complete_refusal = {});
+    HttpServer(const std::string& host, std::uint16_t port, const HttpLimits& limits, Handler handler, Completion complete_refusal = {},
+               Gate gate = {});
     ~HttpServer();
     HttpServer(const HttpServer&) = delete;
     HttpServer& operator=(const HttpServer&) = delete;
