@@ -9,7 +9,7 @@
 namespace faceter {
 
 bool is_terminal_control(std::int32_t c) {
-    const bool turns = (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == 0x200E || c == 0x200F;
+    const bool turns = (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == 0x200E || c == 0x200F || c == 0x061C;
     return turns || c == 0x2028 || c == 0x2029 || u_charType(c) == U_CONTROL_CHAR;
 }
 

@@ -107,7 +107,7 @@ class TestJson : public QObject {
         QVERIFY(json_at<bool>(json, "truth", "j"));
     }
     void no_terminal_takes_a_part_of_a_document_for_a_command() {
-        for (const char* piece : {"\x1b[31m", "\x07", "\x7f", "\xc2\x9b", "\xc2\x85", "\u202e", "\u2066", "\u200f", "\u2028"}) {
+        for (const char* piece : {"\x1b[31m", "\x07", "\x7f", "\xc2\x9b", "\xc2\x85", "\u202e", "\u2066", "\u200f", "\u061c", "\u2028"}) {
             const Json json = {{std::string("key ") + piece, std::string("ü") + piece + "🙂"}};
             for (const int indent : {-1, 1}) {
                 const std::string text = json_text(json, indent);
