@@ -260,8 +260,12 @@ std::optional<WorkerExit> read_worker_exit(const RunDirectory& run, int attempt)
     const fs::path file = exit_file(run, attempt);
     std::error_code ignored;
     if (!fs::exists(file, ignored)) return std::nullopt;
-    const Json json = parse_untrusted_json(read_file(file, 1 << 20));
-    return WorkerExit{member(json, "code", 5), member(json, "signal", 0), member(json, "message", std::string())};
+    try {
+        const Json json = parse_untrusted_json(read_file(file, 1 << 20));
+        return WorkerExit{member(json, "code", 5), member(json, "signal", 0), member(json, "message", std::string())};
+    } catch (const Error& error) {  // it has ended, whatever the file would say; the other runs are none the worse for it
+        return WorkerExit{static_cast<int>(ExitCode::failed), 0, fmt::format("how it ended cannot be read: {}", error.what())};
+    }
 }
 
 void write_supervisor(const RunDirectory& run, const ProcessIdentity& process) {

@@ -112,6 +112,19 @@ class TestState : public QObject {
         fs::remove(journal);
         QCOMPARE(read_state(run).phase, RunPhase::queued);
     }
+    void an_end_that_cannot_be_read_is_an_end() {
+        for (const std::string& text : {std::string(2 << 20, ' '), std::string("{\"code\": "), std::string(1 << 19, '[')}) {
+            const RunDirectory run = new_run();
+            write_attempt(run, 1, 3, "");
+            overwrite(run.attempt_journal(1).parent_path() / "exit.json", text);
+            const RunState state = read_state(run);
+            QCOMPARE(state.phase, RunPhase::failed);
+            QCOMPARE(state.exit_code, 5);
+            const bool is_too_large = text.size() > 1 << 20;  // else its members are missing
+            QVERIFY2(!is_too_large || state.cause.find("how it ended cannot be read: ") != std::string::npos, state.cause.c_str());
+            QVERIFY2(!is_too_large || state.cause.find("exit.json") != std::string::npos, state.cause.c_str());
+        }
+    }
     void a_run_whose_process_lives_is_running() {
         const RunDirectory run = new_run();
         write_attempt(run, 1, 30, "");
