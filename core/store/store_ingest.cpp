@@ -377,11 +377,34 @@ class Ingest {
         });
     }
 
+    using Files = std::vector<std::pair<std::string, Json>>;
+
+    /// Of the results that stand in the file that is theirs.
+    static std::set<std::string> names_of(const Files& files) {
+        std::set<std::string> names;
+        for (const auto& [stem, json] : files)
+            if (json.is_object() && json.contains("score") && stem == safe_file_name(text_or_empty(json, "name")))
+                names.insert(text_or_empty(json, "name"));
+        return names;
+    }
+
+    /// Beside a result's own file: a backup, say, whose score is an older one.
+    bool is_copy(const std::string& stem, const Json& json, const std::set<std::string>& own) {
+        const std::string name = json.is_object() && json.contains("score") ? text_or_empty(json, "name") : "";
+        if (own.count(name) == 0 || stem == safe_file_name(name)) return false;
+        warnings_.push_back(fmt::format("{}: {}: is another file of the result {}; it is left out, and {}.json counts", id_,
+                                        (run_.results() / (stem + ".json")).string(), faceter::quoted(name), safe_file_name(name)));
+        return true;
+    }
+
     void results() {
         for (const char* table : {"results", "costs"})
             Statement(database_, fmt::format("DELETE FROM {} WHERE run = ?", table)).bind(id_).run();
         Statement(database_, "DELETE FROM documents WHERE run = ? AND kind = 'analysis'").bind(id_).run();
-        for (const auto& [name, json] : all_of(run_.results())) {
+        const auto files = all_of(run_.results());
+        const std::set<std::string> own = names_of(files);
+        for (const auto& [name, json] : files) {
+            if (is_copy(name, json, own)) continue;
             const bool is_scored = json.is_object() && json.contains("score") && !json["score"].is_number() && !json["score"].is_null();
             if (!json.is_object() || is_scored)
                 warnings_.push_back(fmt::format("{}: {}: is no result: a JSON object is expected, its score a number; {} left out", id_,

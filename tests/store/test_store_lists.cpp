@@ -44,6 +44,22 @@ void settle(const RunDirectory& run) {
 class TestStoreLists : public QObject {
     Q_OBJECT
   private Q_SLOTS:
+    void a_backup_beside_a_result_does_not_take_its_place() {
+        const TemporaryDirectory project;
+        const RunDirectory run = sample_run(project.path());
+        const auto result = [](double score) { return Json{{"name", "sts benchmark"}, {"task", "sts"}, {"score", score}}; };
+        run.write_result("sts benchmark", result(80));
+        for (const char* name : {"sts_benchmark.bak.json", "_earlier.json", "zz.json"})
+            write_file_atomic(run.results() / name, result(20).dump());
+        Store store(project.path());
+        const std::vector<std::string> said = store.ingest_all();
+        QCOMPARE(said.size(), std::size_t{3});
+        for (const std::string& one : said)
+            QVERIFY2(one.find("another file of the result 'sts benchmark'") != std::string::npos, one.c_str());
+        const auto results = store.results(run.info().id, false);
+        QCOMPARE(results.size(), std::size_t{1});
+        QCOMPARE(results[0].score, 80.0);
+    }
     void the_scores_of_all_runs_come_at_once() {
         const TemporaryDirectory project;
         const RunDirectory a = sample_run(project.path(), 0), b = sample_run(project.path(), 1), c = sample_run(project.path(), 2);
