@@ -144,6 +144,11 @@ void set_options(CURL* handle, const HttpRequest& request, Transfer& transfer, c
     if (request.from_byte > 0) curl.setopt(handle, CURLOPT_RANGE, fmt::format("{}-", request.from_byte).c_str());
 }
 
+/// A redirect that is not followed: to another protocol (file://), to what is no address, or in a circle.
+bool is_lasting(CURLcode code) {
+    return code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_URL_MALFORMAT || code == CURLE_TOO_MANY_REDIRECTS;
+}
+
 }  // namespace
 
 const char* redirect_protocols(std::string_view url) { return lowercase_ascii(url.substr(0, 7)) == "http://" ? "http,https" : "https"; }
@@ -160,6 +165,7 @@ HttpResponse http_request(const HttpRequest& request) {
     const CURLcode code = curl.perform(handle.get());
     if (transfer.error) std::rethrow_exception(transfer.error);
     transfer.response.stopped = code == CURLE_ABORTED_BY_CALLBACK;
+    transfer.response.lasting = is_lasting(code);
     if (code != CURLE_OK) transfer.response.network_error = curl.strerror(code);
     return std::move(transfer.response);
 }

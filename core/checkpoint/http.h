@@ -23,6 +23,7 @@ struct HttpResponse {
     std::map<std::string, std::string> headers;  ///< names in lower case; of the last answer
     std::string body;                            ///< of an answer that is no success, or without on_body; at most 16 MiB
     std::string network_error;                   ///< empty where an answer came whole
+    bool lasting = false;                        ///< the network error is of the answer itself: another try would end the same way
     bool stopped = false;                        ///< a stop was asked for meanwhile (common/cancel.h)
 
     std::string header(const std::string& name) const {

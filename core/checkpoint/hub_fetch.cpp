@@ -18,6 +18,7 @@ namespace faceter {
 namespace {
 
 constexpr std::uint64_t mebibyte = 1u << 20, max_unannounced = 1u << 30;
+constexpr std::uint64_t least_gain = mebibyte;  // of a file, after which tries are counted anew
 
 /// What the hub says of one file before it is fetched.
 struct FileInfo {
@@ -30,6 +31,7 @@ bool is_hexadecimal(std::string_view text, std::size_t size) {
 }
 
 bool may_pass(const HttpResponse& response) {
+    if (response.lasting) return false;
     return !response.network_error.empty() || response.status >= 500 || response.status == 429 || response.status == 408;
 }
 
@@ -232,18 +234,17 @@ class Fetch {
         if (!info.size) partial.truncate(0);  // nothing tells whether what is there is whole
         ProgressLine progress(file, info.size.value_or(0) / mebibyte, "MiB");
         progress.start_at(partial.size() / mebibyte);
-        std::uint64_t best = partial.size();
+        std::uint64_t counted = partial.size();
         for (int attempt = 1; !info.size || partial.size() < *info.size || *info.size == 0; ++attempt) {
             const HttpResponse response = fetch_rest(file, info, partial, progress);
             if (response.stopped) throw_stopped();
             if (response.succeeded() && (!info.size || partial.size() == *info.size)) break;
             if (info.size && partial.size() > *info.size) partial.truncate(0);
-            if (partial.size() > best) attempt = 0;  // it goes on, if slowly
-            best = std::max(best, partial.size());
+            if (partial.size() >= counted + least_gain) attempt = 0, counted = partial.size();  // it goes on, if slowly
             if (response.status == 416) partial.truncate(0);
             if (!response.succeeded() && !may_pass(response) && response.status != 416) check(response, file);
             if (attempt >= settings_.max_attempts) throw_broken(response, file, info, partial.size());
-            if (attempt > 0) wait(attempt);
+            wait(std::max(attempt, 1));
         }
         if (info.size.value_or(0) >= mebibyte) progress.finish();
     }

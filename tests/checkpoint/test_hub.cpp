@@ -295,6 +295,17 @@ class TestHub : public QObject {
         EXPECT_ERROR(fetch(), "'org/name'", server_->url().c_str(), "503");
         QCOMPARE(count("/api/models"), std::size_t{5});
     }
+    void a_server_that_sends_a_byte_more_at_each_try_is_given_up() {
+        hub_->cut_after = 1;
+        EXPECT_ERROR(fetch(), "'org/name'", "model.safetensors");
+        QCOMPARE(count("/large/"), std::size_t(settings_.max_attempts));
+        QVERIFY(fs::exists(incomplete()));
+    }
+    void a_redirect_that_is_not_followed_is_not_asked_for_again() {
+        hub_->answer_first = std::vector<ServerAnswer>(10, ServerAnswer{302, {"Location: file:///etc/passwd"}, ""});
+        EXPECT_ERROR(fetch(), "'org/name'", "cannot fetch its list of files");
+        QCOMPARE(count("/api/"), std::size_t{1});
+    }
     void a_connection_that_always_breaks_is_an_error_and_keeps_what_came() {
         hub_->cut_after = 0;
         EXPECT_ERROR(fetch(), "'org/name'", "model.safetensors");
