@@ -6,6 +6,7 @@
 #include <QVBoxLayout>
 
 #include "actions/run_actions.h"
+#include "widgets/focus_away.h"
 #include "widgets/labels.h"
 #include "widgets/texts.h"
 
@@ -40,8 +41,10 @@ class ActionsPanel::Line : public QWidget {
         m_text.setFullText(
             QStringLiteral("%1 … %2%3").arg(work.doing, durationText(static_cast<double>(work.since.elapsed() / 1000)), cancelling));
         m_act->setText(ActionsPanel::tr("Cancel"));
+        if (!work.isCancellable()) giveFocusAway(*m_act);
         m_act->setVisible(work.abandoned != nullptr);
         m_act->setEnabled(work.isCancellable());
+        giveFocusAway(*m_dismiss);
         m_dismiss->hide();
     }
 
@@ -57,6 +60,7 @@ class ActionsPanel::Line : public QWidget {
 
     /// One of its own buttons may be at it.
     void leave() {
+        giveFocusAway(*this);
         hide();
         deleteLater();
     }

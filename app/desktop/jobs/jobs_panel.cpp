@@ -12,6 +12,7 @@
 #include <QVBoxLayout>
 
 #include "jobs/job_list.h"
+#include "widgets/focus_away.h"
 #include "widgets/labels.h"
 #include "widgets/texts.h"
 
@@ -66,6 +67,7 @@ class JobsPanel::Line : public QWidget {
     /// One of its own buttons may be at it.
     void leave() {
         m_job = nullptr;
+        giveFocusAway(*this);
         hide();
         deleteLater();
     }

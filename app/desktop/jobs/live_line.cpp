@@ -5,6 +5,7 @@
 #include <QPushButton>
 #include <QTimer>
 
+#include "widgets/focus_away.h"
 #include "widgets/labels.h"
 #include "widgets/texts.h"
 #include "worker/worker_query.h"
@@ -68,6 +69,7 @@ void LiveLine::follow() {
     if (LiveRequests::shared().busy().isEmpty()) {
         m_patience->stop();
         if (!std::exchange(m_going, false)) return;
+        giveFocusAway(*this);
         hide();
         Q_EMIT cameOrWent();
     } else if (m_going) {

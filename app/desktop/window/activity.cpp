@@ -12,6 +12,7 @@
 #include "jobs/actions_panel.h"
 #include "jobs/jobs_panel.h"
 #include "jobs/live_line.h"
+#include "widgets/focus_away.h"
 #include "widgets/labels.h"
 #include "widgets/run_label.h"
 #include "widgets/scroll.h"
@@ -45,6 +46,7 @@ class Activity::Line : public QWidget {
         layout->addWidget(m_stop);
         QObject::connect(m_stop, &QPushButton::clicked, this, [this] {
             m_asked = true;
+            giveFocusAway(*m_stop);
             m_stop->setEnabled(false);
             m_actions.stop({m_run});
         });
@@ -53,7 +55,9 @@ class Activity::Line : public QWidget {
     void show(const RunRow& run) {
         const QString id = qs(run.info.id);
         m_asked = m_asked && id == m_run && !m_actions.pending().isEmpty();  // else it was answered, or could not be asked
-        m_stop->setEnabled(isStoppable(run) && !m_asked);
+        const bool stoppable = isStoppable(run) && !m_asked;
+        if (id != m_run || !stoppable) giveFocusAway(*m_stop);  // the key that is about to be pressed meant the run before
+        m_stop->setEnabled(stoppable);
         m_run = id;
         m_name.setFullText(runLabel(run.info));
         const double done =
@@ -63,6 +67,11 @@ class Activity::Line : public QWidget {
         m_bar->setAccessibleName(Activity::tr("Progress of %1").arg(m_name.fullText()));
         m_where.setFullText(run.state.phase == RunPhase::queued ? Activity::tr("queued") : progressText(run.state));
         QWidget::show();
+    }
+
+    void leave() {
+        giveFocusAway(*this);
+        hide();
     }
 
   private:
@@ -160,7 +169,7 @@ void Activity::showRuns() {
         if (i < static_cast<qsizetype>(going.size()))
             m_pool[i]->show(*going[static_cast<std::size_t>(i)]);
         else
-            m_pool[i]->hide();
+            m_pool[i]->leave();
     const bool jobs = m_jobs && !m_jobs->isEmpty();
     const RunActions& actions = m_workspace.actions();
     m_going = jobs || !m_live->isEmpty() || !going.empty() || actions.isLaunching() || !actions.failedWork().isEmpty();

@@ -11,6 +11,7 @@
 #include <QVBoxLayout>
 
 #include "experiment/manifest.h"
+#include "pages/page_parts.h"
 #include "pages/results/result_view.h"
 #include "widgets/labels.h"
 #include "widgets/run_label.h"
@@ -166,6 +167,7 @@ void ResultsPage::take(ResultsPtr results) {
     const QModelIndex known = m_model->find(m_key);
     choose(known.isValid() ? known : m_model->firstEntry());
     m_export->setEnabled(!results->empty());
+    if (hasFocus()) shown();
 }
 
 void ResultsPage::choose(const QModelIndex& index) {
@@ -199,7 +201,7 @@ void ResultsPage::showEmpty() {
 
 bool ResultsPage::isReady() const { return !m_query->isBusy() && m_view->isReady(); }
 
-void ResultsPage::shown() { m_list->setFocus(Qt::OtherFocusReason); }
+void ResultsPage::shown() { focusPart(*this, m_stack->currentWidget() == m_body ? m_list : m_stack->currentWidget()); }
 
 QJsonObject ResultsPage::state() const {
     return {{QStringLiteral("entry"), qs(m_key)},

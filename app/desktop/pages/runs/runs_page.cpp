@@ -11,6 +11,7 @@
 #include "actions/run_actions.h"
 #include "compare/counted_run.h"
 #include "figure/elided_name.h"
+#include "pages/page_parts.h"
 #include "pages/runs/curve_card.h"
 #include "pages/runs/runs_view.h"
 #include "pages/runs/selection_actions.h"
@@ -78,7 +79,7 @@ bool RunsPage::isReady() const {
            m_filter->isSettled() && m_curves->isReady();
 }
 
-void RunsPage::shown() { m_table->setFocus(); }
+void RunsPage::shown() { focusPart(*this, m_stack->currentWidget() == m_content ? m_table : m_stack->currentWidget()); }
 
 void RunsPage::projectChanged() {
     m_answer = {};
@@ -104,6 +105,7 @@ void RunsPage::take(const RunsAnswer& answer) {
     if (namesNew) m_filter->setNames(answer.names);  // may read the expression and ask again
     relayout();
     showCurves(dataNew);  // another filter leaves other lines
+    if (hasFocus()) shown();
 }
 
 /// Also what the table is sorted by without showing it.
