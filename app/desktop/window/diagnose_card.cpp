@@ -70,7 +70,9 @@ DiagnoseCard::DiagnoseCard(Workspace& workspace, JobList& jobs, QWidget* parent)
     connect(m_more, &QPushButton::toggled, this, [this](bool on) {
         if (m_rest) m_rest->setVisible(on);
     });
-    connect(&workspace, &Workspace::currentRunChanged, this, &DiagnoseCard::showRun);
+    connect(&workspace, &Workspace::currentRunChanged, this, [this] {
+        if (currentRun() != m_shownRun) showRun();  // at each step of a run that goes on, too
+    });
     connect(&workspace, &Workspace::projectChanged, this, [this] {
         m_answers.clear();
         m_running.clear();
@@ -107,10 +109,13 @@ void DiagnoseCard::takeEnd(const QString& run, const ProgramJob& job) {
     showRun();
 }
 
+/// Empty until it is among the runs.
+QString DiagnoseCard::currentRun() const { return m_workspace.current() ? m_workspace.currentRun() : QString(); }
+
 void DiagnoseCard::showRun() {
     const RunsSnapshotPtr hold = m_workspace.runs();
     const RunRow* row = m_workspace.current();
-    const QString run = row ? m_workspace.currentRun() : QString();
+    const QString run = m_shownRun = currentRun();
     const bool trained = row && !row->info.is_baseline() && !row->info.is_imported();
     setVisible(trained);
     clear();

@@ -30,6 +30,7 @@ class DiagnoseCard : public QWidget {
         Json diagnosis;
         QString problem;  ///< why there is none
     };
+    QString currentRun() const;
     void showRun();
     void enableButton(bool on);
     void takeEnd(const QString& run, const ProgramJob& job);
@@ -48,6 +49,7 @@ class DiagnoseCard : public QWidget {
     QVBoxLayout* m_findings;
     QPushButton* m_more;
     QWidget* m_rest = nullptr;
+    QString m_shownRun;
 };
 
 }  // namespace faceter::desktop

@@ -133,6 +133,9 @@ Navigator::Navigator(Workspace& workspace, QWidget* parent)
     connect(m_tree, &QTreeWidget::itemChanged, this, &Navigator::ticked);
     for (auto signal : {&Workspace::projectChanged, &Workspace::experimentChanged, &Workspace::shownChanged})
         connect(&m_workspace, signal, this, &Navigator::rebuild);
+    connect(&m_workspace, &Workspace::runsChanged, this, [this] {
+        if (m_workspace.experiments() != m_experiments) rebuild();
+    });
     connect(&m_workspace, &Workspace::projectChanged, this, &Navigator::lookForProjects);
     connect(&Theme::instance(), &Theme::changed, this, &Navigator::rebuild);
     m_recent = recentProjects();
@@ -200,9 +203,9 @@ void Navigator::fillProjects() {
 
 void Navigator::fillExperiments() {
     QTreeWidgetItem* section = addSection(m_tree, tr("Experiments"));
-    const QStringList names = m_workspace.experiments();
-    if (names.size() > 1) addItem(section, tr("all"), experimentKind, QString(), m_workspace.experiment().isEmpty());
-    for (const QString& name : names) addItem(section, name, experimentKind, name, name == m_workspace.experiment());
+    m_experiments = m_workspace.experiments();
+    if (m_experiments.size() > 1) addItem(section, tr("all"), experimentKind, QString(), m_workspace.experiment().isEmpty());
+    for (const QString& name : std::as_const(m_experiments)) addItem(section, name, experimentKind, name, name == m_workspace.experiment());
 }
 
 void Navigator::fillRuns() {

@@ -40,8 +40,9 @@ class Navigator : public QWidget {
     Workspace& m_workspace;
     QLineEdit* m_search;
     QTreeWidget* m_tree;
-    QStringList m_recent;    // projects that are there
-    QSet<QString> m_opened;  // groups whose runs are shown
+    QStringList m_recent;       // projects that are there
+    QStringList m_experiments;  // that stand in the tree
+    QSet<QString> m_opened;     // groups whose runs are shown
     bool m_filling = false;
 };
 

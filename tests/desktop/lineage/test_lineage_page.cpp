@@ -108,6 +108,22 @@ class TestLineagePage : public QObject {
         QCOMPARE(on.chosen(), QStringLiteral("start-model"));
     }
 
+    void what_is_chosen_stays_so_while_runs_go_on() {
+        Opened on;
+        on.workspace.setCurrentRun(qs(on.runs.ic.id));
+        QCOMPARE(on.chosen(), QStringLiteral("IC-1"));
+        on.view()->setFocus();
+        on.press(Qt::Key_Home);
+        QCOMPARE(on.chosen(), QStringLiteral("start-model"));
+        QSignalSpy changed(&on.workspace, &Workspace::runsChanged);
+        RunDirectory(on.folder.path() / "runs" / on.runs.em.id).append_user_event({{"tag", "seen"}});
+        on.workspace.session()->refresh();
+        QTRY_VERIFY(!changed.isEmpty());
+        QCOMPARE(on.chosen(), QStringLiteral("start-model"));
+        on.workspace.setCurrentRun(qs(on.runs.em.id));
+        QCOMPARE(on.chosen(), QStringLiteral("EM-1"));
+    }
+
     void two_runs_marked_by_space_show_their_difference_and_escape_drops_it() {
         Opened on;
         on.view()->setFocus();

@@ -14,6 +14,7 @@
 #include <QProgressBar>
 #include <QScopeGuard>
 #include <QSettings>
+#include <QSignalSpy>
 #include <QTableView>
 #include <QThreadPool>
 
@@ -216,6 +217,33 @@ class TestWindowTools : public QObject {
         on.workspace.setCurrentRun(run);
         QVERIFY(summary->isVisible());  // kept
         QVERIFY(!on.find<QWidget>("jobLine"));
+    }
+
+    void what_a_diagnosis_has_unfolded_stays_so_while_runs_go_on() {
+        ToolsWindow on;
+        on.click("diagnoseButton");
+        QTRY_VERIFY(on.find<QPushButton>("diagnoseMore")->isVisible());
+        on.click("diagnoseMore");
+        QSignalSpy changed(&on.workspace, &Workspace::runsChanged);
+        RunDirectory(on.project() / "runs" / on.workspace.runs()->runs.front().info.id).append_user_event({{"tag", "seen"}});
+        on.workspace.session()->refresh();
+        QTRY_VERIFY(!changed.isEmpty());
+        QVERIFY(on.find<QPushButton>("diagnoseMore")->isChecked());
+    }
+
+    void a_job_that_is_dismissed_gives_the_keyboard_to_no_other_button() {
+        ToolsWindow on;
+        on.action("export")->trigger();
+        QTRY_VERIFY(on.find<QDialog>("exportDialog"));
+        type(on.find<QLineEdit>("exportFolder"), QString::fromStdString((on.folder.path() / "model").string()));
+        on.click("start");
+        QTRY_VERIFY(on.find<QPushButton>("jobDismiss") && on.find<QPushButton>("jobDismiss")->isVisible());
+        QTRY_VERIFY(!on.find<QDialog>("exportDialog"));
+        on.window->activateWindow();
+        on.find<QPushButton>("jobDismiss")->setFocus();
+        QTest::keyClick(on.find<QPushButton>("jobDismiss"), Qt::Key_Space);
+        QTRY_VERIFY(!on.find<QWidget>("jobLine"));
+        QVERIFY(!qobject_cast<QAbstractButton*>(on.window->focusWidget()));
     }
 
     void who_diagnoses_keeps_the_focus_on_the_button() {

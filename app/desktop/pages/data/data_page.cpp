@@ -283,12 +283,17 @@ void DataPage::fillSources() {
     const QString before = m_source->currentData().toString(), current = workspace().currentRun();
     const bool moved = std::exchange(m_inspected, current) != current && !current.isEmpty();
     const bool stays = m_source->count() > 0 && !moved;
-    const DataSource& asked = DataSources::of(workspace()).source();
-    {
+    std::vector<ShownRun> wanted = shownRuns(workspace());
+    if (const DataSource& asked = DataSources::of(workspace()).source(); !asked.settings.is_null()) wanted.push_back({{}, asked.title});
+    bool same = m_source->count() == static_cast<int>(wanted.size());
+    for (int i = 0; same && i < m_source->count(); ++i) {
+        const ShownRun& run = wanted[static_cast<std::size_t>(i)];
+        same = m_source->itemData(i).toString() == run.id && m_source->itemText(i) == run.label;
+    }
+    if (!same || moved) {  // else somebody may be choosing in it, while runs go on
         const QSignalBlocker quiet(m_source);
         m_source->clear();
-        for (const auto& [id, label] : shownRuns(workspace())) m_source->addItem(label, id);
-        if (!asked.settings.is_null()) m_source->addItem(asked.title, QString());
+        for (const auto& [id, label] : wanted) m_source->addItem(label, id);
         const int place = stays ? m_source->findData(before) : -1;
         m_source->setCurrentIndex(std::max(0, place >= 0 ? place : m_source->findData(current)));
     }

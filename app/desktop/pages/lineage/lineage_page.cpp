@@ -113,7 +113,11 @@ void LineagePage::connectQueries() {
     connect(&workspace(), &Workspace::shownChanged, this, &LineagePage::askAgain);
     connect(&workspace(), &Workspace::runsChanged, this, &LineagePage::askAgain);
     connect(&workspace(), &Workspace::projectChanged, this, &LineagePage::clear);
-    connect(&workspace(), &Workspace::currentRunChanged, this, &LineagePage::followCurrent);
+    connect(&workspace(), &Workspace::currentRunChanged, this, [this] {
+        if (workspace().currentRun() == m_followed) return;  // at each step of a run that goes on, too
+        if (m_which->currentData() == QStringLiteral("selected")) m_query->ask();
+        followCurrent();
+    });
 }
 
 /// Not for each step of a run that goes on: what is drawn of a run is its state and its score.
@@ -158,6 +162,7 @@ void LineagePage::clear() {
     m_data = std::make_shared<LineageData>();
     m_view->setData(m_data, {});
     m_seen = 0;
+    m_followed.clear();
     takeDifference(nullptr);
     showChosen(-1);
     m_error->setMessage({});
@@ -177,7 +182,7 @@ void LineagePage::take(const LineageDataPtr& data) {
     m_view->setData(data, std::move(colours));
     m_stack->setCurrentWidget(data->lineage.nodes.empty() ? static_cast<QWidget*>(m_empty) : m_body);
     if (hasFocus()) shown();
-    if (m_view->chosen() < 0) followCurrent();
+    if (m_view->chosen() < 0 || workspace().currentRun() != m_followed) followCurrent();
     m_chosen->setText(m_view->textOf(m_view->chosen()));
 }
 
@@ -216,11 +221,12 @@ void LineagePage::showChosen(int node) {
 
 /// The run that the inspector shows.
 void LineagePage::followCurrent() {
-    if (m_which->currentData() == QStringLiteral("selected")) m_query->ask();
     const std::string run = workspace().currentRun().toStdString();
     for (std::size_t i = 0; i < m_data->lineage.nodes.size(); ++i)
-        if (m_data->lineage.nodes[i].kind == LineageNode::Kind::run && m_data->lineage.nodes[i].id == run)
+        if (m_data->lineage.nodes[i].kind == LineageNode::Kind::run && m_data->lineage.nodes[i].id == run) {
+            m_followed = workspace().currentRun();
             return m_view->choose(static_cast<int>(i));
+        }
 }
 
 void LineagePage::open(int node) {

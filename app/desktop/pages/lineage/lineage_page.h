@@ -64,6 +64,7 @@ class LineagePage : public Page {
     QWidget* m_loading;
     EmptyState* m_empty;
     LineageDataPtr m_data;
+    QString m_followed;        // the current run that was chosen here
     std::uint64_t m_seen = 0;  // of the runs that were asked about: a heartbeat alone asks nothing anew
 };
 
