@@ -20,10 +20,11 @@ void startHere(const Project& project, const std::vector<RunDirectory>& runs, co
     start_queue(project, runs, place.jobs, place.devices, resumed);
 }
 
+/// Those that are trained first: what is launched is shown by its first run, and a start model has nothing to follow.
 QStringList idsOf(const std::vector<RunDirectory>& runs) {
-    QStringList ids;
-    for (const RunDirectory& run : runs) ids << qs(run.info().id);
-    return ids;
+    QStringList trained, baselines;
+    for (const RunDirectory& run : runs) (run.info().is_baseline() ? baselines : trained) << qs(run.info().id);
+    return trained + baselines;
 }
 
 /// What was said of the runs before they began, to be held against what they take.

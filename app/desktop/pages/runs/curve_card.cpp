@@ -43,6 +43,7 @@ CurveCard::CurveCard(Workspace& workspace, QWidget* parent)
     m_choice->setAccessibleName(tr("Series to draw"));
     m_choice->setSizeAdjustPolicy(QComboBox::AdjustToContents);
     m_choice->setMaximumWidth(220);
+    m_choice->hide();
     head->addWidget(m_title);
     head->addWidget(m_what, 1);
     head->addWidget(m_choice);
@@ -75,13 +76,16 @@ CurveCard::CurveCard(Workspace& workspace, QWidget* parent)
 void CurveCard::show(const std::vector<CurveGroup>& groups, bool anew, bool all) {
     const QString what = tr("mean and spread over seeds, by step");
     m_what->setFullText(all ? what : what + tr(" · the first %1").arg(groups.size()));
-    if (groups == m_groups && !anew) return;
+    if (groups == m_groups && !anew && m_asked) return;
     m_groups = groups;
+    m_asked = true;
     m_query->ask();
 }
 
 void CurveCard::clear() {
     m_groups.clear();
+    m_asked = false;
+    m_choice->hide();
     say(tr("No run is shown."));
 }
 

@@ -41,6 +41,7 @@ class CurveCard : public QFrame {
     QString m_wanted;
     std::vector<std::string> m_drawn;  ///< series
     bool m_filling = false;
+    bool m_asked = false;  ///< of the groups, none of them included
 };
 
 }  // namespace faceter::desktop
