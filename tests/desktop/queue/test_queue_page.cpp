@@ -134,6 +134,17 @@ class TestQueuePage : public QObject {
                  QStringLiteral("1 running · 3 waiting · 1 elsewhere · 1 that could go on"));
     }
 
+    void an_archived_run_is_left_out_once_it_is_over() {
+        Opened on;
+        QVERIFY(on.opened);
+        const QString running = on.idOf(0), failed = on.idOf(5);
+        for (const QString& run : {running, failed})
+            RunDirectory(on.project() / "runs" / run.toStdString()).append_user_event({{"archived", true}});
+        on.workspace.session()->refresh();
+        QVERIFY(on.until([&] { return on.table()->rowOf(failed) < 0; }));
+        QCOMPARE(on.table()->rowOf(running), 0);
+    }
+
     void a_sweeps_runs_keep_their_values_and_seed_in_sight() {
         auto data = std::make_shared<QueueData>();
         data->rows.resize(1);

@@ -159,7 +159,7 @@ std::function<QueueDataPtr(Store&)> QueuePage::question() const {
     const RunsSnapshotPtr snapshot = workspace().runs();
     std::vector<RunRow> runs;
     for (const RunRow& run : snapshot->runs)
-        if (run.state.phase != RunPhase::done && !run.archived) runs.push_back(run);
+        if (run.state.phase != RunPhase::done && !(run.archived && is_over(run.state.phase))) runs.push_back(run);
     return [runs, folder = workspace().session()->folder()](Store& store) { return loadQueue(store, folder, runs); };
 }
 
