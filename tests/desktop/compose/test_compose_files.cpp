@@ -12,6 +12,7 @@
 #include "pages/compose/yaml_editor.h"
 #include "pages/state_place.h"
 #include "support/test.h"
+#include "widgets/labels.h"
 
 using namespace faceter;
 using namespace faceter::desktop;
@@ -97,6 +98,14 @@ class TestComposeFiles : public QObject {
         QTRY_COMPARE_WITH_TIMEOUT(read_file(mine.toStdString()), std::string("name: mine\n# more"), patience_ms);
         QTRY_VERIFY_WITH_TIMEOUT(f.page.isReady(), patience_ms);
         QVERIFY2(f.page.document().file().isEmpty(), qPrintable(f.page.document().file()));
+    }
+
+    void a_file_that_is_gone_at_the_next_start_is_said_to_be() {
+        Fixture f;
+        const QString gone = QString::fromStdString((f.folder.path() / "gone.yaml").string());
+        f.page.restore({{QStringLiteral("file"), gone}});
+        const auto* error = f.page.findChild<ErrorBar*>(QString(), Qt::FindDirectChildrenOnly);
+        QTRY_VERIFY_WITH_TIMEOUT(error->message().contains(gone), patience_ms);
     }
 
     void what_was_saved_last_is_what_stays() {

@@ -12,6 +12,7 @@
 #include "pages/compose/project_dialog.h"
 #include "pages/compose/run_list_model.h"
 #include "pages/compose/template_text.h"
+#include "pages/compose/yaml_editor.h"
 #include "record/run_directory.h"
 #include "settings/yaml.h"
 #include "widgets/labels.h"
@@ -59,6 +60,7 @@ class OpenWhileWriting : public QObject {
 }  // namespace
 
 void ComposePage::open(const QString& file) {
+    m_editor->setFocus(Qt::OtherFocusReason);
     askAboutChanges([this, file] {
         if (!file.isEmpty()) return load(file);
         ++m_asked;

@@ -1,7 +1,6 @@
 #include "pages/compose/compose_page.h"
 
 #include <QDir>
-#include <QFileInfo>
 #include <QHeaderView>
 #include <QJsonArray>
 #include <QJsonDocument>
@@ -99,9 +98,9 @@ ComposePage::ComposePage(Workspace& workspace, QWidget* parent)
         m_launch->setLaunching(actions.isLaunching() ? actions.pending().value(0) : QString());
     });
     connect(&workspace, &Workspace::composeRequested, this, &ComposePage::open);
-    connect(&workspace, &Workspace::projectChanged, this, &ComposePage::shown);
+    connect(&workspace, &Workspace::projectChanged, this, &ComposePage::lookAround);
     m_document.reset(QString::fromUtf8(template_text), {});
-    shown();
+    lookAround();
 }
 
 /// The views go before the document that they show.
@@ -112,6 +111,11 @@ ComposePage::~ComposePage() {
 }
 
 void ComposePage::shown() {
+    lookAround();
+    m_editor->setFocus(Qt::OtherFocusReason);  // the first that Tab leads to is a button that puts another text in its place
+}
+
+void ComposePage::lookAround() {
     ProjectSession* session = workspace().session();
     const QString folder = session ? QString::fromStdString(session->folder().string()) : QString();
     m_launch->setProject(session ? QDir(folder).dirName() : QString());
@@ -268,8 +272,8 @@ void ComposePage::restore(const QJsonObject& state) {
     if (state.contains(QStringLiteral("draft"))) {
         m_document.reset(state[QStringLiteral("draft")].toString(), file, true);
         m_disk->setKnown(state[QStringLiteral("based_on")].toString());
-    } else if (!file.isEmpty() && QFileInfo::exists(file)) {
-        load(file);
+    } else if (!file.isEmpty()) {
+        load(file);  // where it is gone, that is said
     }
 }
 

@@ -38,6 +38,7 @@ class ComposePage : public Page {
     void open(const QString& file);
 
   private:
+    void lookAround();
     QWidget* buildHeader();
     QWidget* buildCentre();
     QWidget* buildPanels();
