@@ -66,9 +66,9 @@ QPushButton:pressed, QPushButton:checked { background: @selection; }
 QPushButton:disabled, QToolButton:disabled { color: @faint; }
 QPushButton:focus, QToolButton:focus { border: 1px solid @accent; outline: none; }
 QPushButton[role="primary"], QPushButton[primary="true"], QPushButton:default { background: @accent; border: 1px solid @accent; color: @onAccent; }
-QPushButton[role="primary"]:hover, QPushButton[primary="true"]:hover { background: @accentHover; }
-QPushButton[role="primary"]:focus, QPushButton[primary="true"]:focus { border: 2px solid @text; padding: 2px 9px; }
-QPushButton[role="primary"]:disabled, QPushButton[primary="true"]:disabled { background: @line; border-color: @line; color: @secondary; }
+QPushButton[role="primary"]:hover, QPushButton[primary="true"]:hover, QPushButton:default:hover { background: @accentHover; }
+QPushButton[role="primary"]:focus, QPushButton[primary="true"]:focus, QPushButton:default:focus { border: 2px solid @text; padding: 2px 9px; }
+QPushButton[role="primary"]:disabled, QPushButton[primary="true"]:disabled, QPushButton:default:disabled { background: @line; border-color: @line; color: @secondary; }
 QPushButton[role="quiet"] { background: transparent; border: 1px solid transparent; }
 QPushButton[role="quiet"]:hover { background: @hover; }
 QPushButton[role="quiet"]:focus { border: 1px solid @accent; }

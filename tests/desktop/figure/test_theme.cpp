@@ -1,5 +1,7 @@
+#include <QDialog>
 #include <QFile>
 #include <QPainter>
+#include <QPushButton>
 
 #include "theme/icons.h"
 #include "theme/style_sheet.h"
@@ -62,6 +64,18 @@ class TestTheme : public QObject {
         large.setPixelSize(12);
         Theme::instance().setUserFont(large);
         QCOMPARE(Theme::bodyFont().pixelSize(), body);  // smaller than look.md has it is not read
+    }
+
+    void a_default_button_that_is_disabled_is_seen_to_be() {
+        QDialog dialog;
+        auto* button = new QPushButton(QStringLiteral("Start"), &dialog);
+        button->setDefault(true);
+        dialog.resize(200, 80);
+        dialog.show();
+        const auto ground = [&] { return button->grab().toImage().pixelColor(button->width() / 2, 4); };
+        QCOMPARE(ground(), Theme::instance().colours().accent);
+        button->setEnabled(false);
+        QCOMPARE(ground(), Theme::instance().colours().line);
     }
 
     void an_icon_is_read_once_and_drawn_from_what_was_read() {
