@@ -13,7 +13,7 @@ set(FACETER_ALONE
   slow_slurm slow_ssh test_stage_sources test_rank_intervals test_stars test_lone_parts test_unread_settings test_export_check
   test_peft_export test_take_over test_series test_store test_session test_result_names test_reference test_public_headers
   test_pretend_encoder test_pretend_loss test_pretend_memory test_pretend_ranks slow_live_worker test_compose_files
-  test_launch_bar test_keyboard test_switching)  # tests
+  test_launch_bar test_keyboard test_switching test_closing test_while_training)  # tests
 list(JOIN FACETER_ALONE "|" FACETER_ALONE)
 set(FACETER_ALONE "/((layout|backbone|source|debian_view|task)_.*|.*_page|${FACETER_ALONE})[.]cpp$")
 function(faceter_unity TARGET SIZE)

@@ -357,4 +357,9 @@ void Inspector::keepNote() {
     m_workspace.actions().setNote(m_shownRun, *m_keptNote);
 }
 
+QString Inspector::unkeptNote() const {
+    const bool edited = !m_shownRun.isEmpty() && m_note->property("edited").toBool();
+    return edited ? m_shownRun + QLatin1Char('\n') + m_note->toPlainText() : QString();
+}
+
 }  // namespace faceter::desktop

@@ -31,6 +31,8 @@ class Inspector : public QWidget {
     bool hasContent() const { return m_pagePart || !m_shownRun.isEmpty(); }
     /// Keeps what was typed, if anything was.
     void keepNote();
+    /// The run and what was typed about it, while nobody has asked to keep it or that failed; empty: nothing.
+    QString unkeptNote() const;
 
   private:
     void showCurrent();

@@ -386,7 +386,7 @@ void MainWindow::tabChosen(int index) {
     if (index < 0) return;
     if (m_workspace.session()) m_lastPage = currentPage();
     Page* page = makePage(index);
-    const bool problem = page && !m_problem.isEmpty();
+    const bool problem = page && !m_problem.isEmpty() && pageEntries()[static_cast<std::size_t>(index)].needsProject;
     m_stack->setCurrentWidget(problem ? m_problemPage : page ? static_cast<QWidget*>(page) : m_start);
     m_inspector->setPagePart(page && !problem ? page->inspector() : nullptr);
     foldInspector();
@@ -427,7 +427,7 @@ void MainWindow::showStoreProblem(const QString& message) {
 /// What another machine was asked for is waited for in sight: nobody knows what became of a call that was cut off.
 void MainWindow::closeEvent(QCloseEvent* event) {
     saveLayout();
-    m_inspector->keepNote();
+    if (m_lostNote.isEmpty() || m_inspector->unkeptNote() != m_lostNote) m_inspector->keepNote();
     if (const QStringList jobs = m_tools->jobs().running(); !jobs.isEmpty() && std::exchange(m_warned, jobs) != jobs) {
         m_complaint->setMessage(tr("Closing ends what is under way: %1. Close again to end it.").arg(jobs.join(QStringLiteral("; "))));
         return event->ignore();
@@ -435,11 +435,27 @@ void MainWindow::closeEvent(QCloseEvent* event) {
     const QStringList pending = m_workspace.actions().pending();
     event->setAccepted(pending.isEmpty());
     if (std::exchange(m_closing, !pending.isEmpty()) || pending.isEmpty()) return;
+    m_failedBefore = failedActions();
     m_complaint->setMessage(tr("The window closes when this is done: %1").arg(pending.join(QStringLiteral("; "))));
 }
 
+QList<int> MainWindow::failedActions() const {
+    QList<int> ids;
+    for (const RunActions::Failed& work : m_workspace.actions().failedWork()) ids << work.id;
+    return ids;
+}
+
+/// What fails meanwhile is said in the window, which stays for it. A note that could not be written does not keep it open a second time.
 void MainWindow::closeWhenDone() {
-    if (m_closing && m_workspace.actions().pending().isEmpty()) close();
+    if (!m_closing || !m_workspace.actions().pending().isEmpty()) return;
+    const QList<int> failed = failedActions();
+    if (std::all_of(failed.begin(), failed.end(), [this](int id) { return m_failedBefore.contains(id); }))
+        return static_cast<void>(close());
+    m_closing = false;
+    m_lostNote = m_inspector->unkeptNote();
+    if (!m_lostNote.isEmpty())
+        m_complaint->setMessage(
+            tr("%1\nThe window stays open. Close it again to lose the note.").arg(m_workspace.actions().failedWork().last().why));
 }
 
 void MainWindow::saveLayout() const {

@@ -3,6 +3,7 @@
 #include <QMainWindow>
 
 class QAction;
+class QDir;
 class QStackedWidget;
 class QScrollArea;
 class QSplitter;
@@ -59,6 +60,7 @@ class MainWindow : public QMainWindow {
     void buildRunMenu();
     void refreshRunMenu();
     void closeWhenDone();
+    QList<int> failedActions() const;
     int inspectorRoom() const;
     int pageWidth() const;
     bool isNarrow() const;
@@ -71,6 +73,7 @@ class MainWindow : public QMainWindow {
     void tabChosen(int index);
     Page* makePage(int index);
     void chooseProject();
+    bool openRun(const QDir& folder);
     void saveLayout() const;
     void restoreLayout();
     void showShortcuts();
@@ -96,8 +99,10 @@ class MainWindow : public QMainWindow {
     QAction* m_stop = nullptr;
     QAction* m_resume = nullptr;
     QAction* m_rerun = nullptr;
-    bool m_closing = false;  ///< when what is under way is done
-    QStringList m_warned;    ///< jobs of which it was said that closing ends them
+    bool m_closing = false;     ///< when what is under way is done
+    QStringList m_warned;       ///< jobs of which it was said that closing ends them
+    QList<int> m_failedBefore;  ///< RunActions::Failed, when closing began
+    QString m_lostNote;         ///< that could not be written when the window was to close
     QWidget* m_problemPage = nullptr;
     QString m_problem;
     QHash<QString, Page*> m_pages;

@@ -54,11 +54,7 @@ bool MainWindow::openPath(const QString& path) {
         m_complaint->setMessage(said.arg(path));
         return false;
     }
-    if (folder.exists(QStringLiteral("run.json"))) {
-        if (!openPath(QDir::cleanPath(folder.filePath(QStringLiteral("../.."))))) return false;
-        m_workspace.reveal(folder.dirName());
-        return true;
-    }
+    if (folder.exists(QStringLiteral("run.json"))) return openRun(folder);
     if (!folder.exists(QStringLiteral("runs"))) {
         if (m_tools->openData(folder.absolutePath())) return true;
         m_complaint->setMessage(
@@ -69,6 +65,22 @@ bool MainWindow::openPath(const QString& path) {
     rememberProject(folder.absolutePath());
     m_workspace.openProject(folder.absolutePath().toStdString());
     return true;
+}
+
+/// PROJECT/runs/RUN.
+bool MainWindow::openRun(const QDir& folder) {
+    const QString above = QDir(QDir::cleanPath(folder.filePath(QStringLiteral("..")))).dirName();
+    if (above == QStringLiteral("runs")) {
+        if (!openPath(QDir::cleanPath(folder.filePath(QStringLiteral("../.."))))) return false;
+        m_workspace.reveal(folder.dirName());
+        return true;
+    }
+    const bool trashed = above == QStringLiteral("trash") || above == QStringLiteral(".trash");
+    m_complaint->setMessage((trashed ? tr("%1: this run was deleted and lies in its project's trash. faceter restore brings it back.")
+                                     : tr("%1: this run is in no project: its folder is not within one's 'runs'. Copy it there, and open "
+                                          "the project."))
+                                .arg(folder.absolutePath()));
+    return false;
 }
 
 bool MainWindow::openOrMakeProject(const QString& path) {

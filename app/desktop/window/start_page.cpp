@@ -76,7 +76,9 @@ class RecentButton : public QPushButton {
         setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Fixed);  // a button's own has its whole text for the least
     }
     QSize minimumSizeHint() const override { return {0, QPushButton::minimumSizeHint().height()}; }
-    QSize sizeHint() const override { return {fontMetrics().horizontalAdvance(m_text) + beside_text, QPushButton::sizeHint().height()}; }
+    QSize sizeHint() const override {
+        return {fontMetrics().horizontalAdvance(m_text) + rounding + beside_text, QPushButton::sizeHint().height()};
+    }
 
   protected:
     void resizeEvent(QResizeEvent* event) override {
@@ -85,7 +87,7 @@ class RecentButton : public QPushButton {
     }
 
   private:
-    static constexpr int beside_text = 12;
+    static constexpr int beside_text = 12, rounding = 1;  // an advance is rounded down as well, and what is wider by less is cut
     QString m_text;
 };
 
