@@ -16,7 +16,8 @@ Extension infonce() {
                  boolean("symmetric", false, "The mean of the losses from queries to documents and from documents to queries.")
                      .from("methods.md, section 2"),
                  choice("mask_false_negatives", {"none", "same_text", "same_label"}, "same_text",
-                        "In-batch examples with the same text (or also the same class label) are not taken as negatives; the papers mask "
+                        "In-batch examples with the same query or document (or also the same class label) are not taken as negatives; the "
+                        "papers mask "
                         "nothing."),
                  choice("similarity", {"cosine", "dot"}, "cosine", "What the temperature divides."),
                  choice("hard_negatives", {"all", "own", "none"}, "all",
