@@ -1,5 +1,6 @@
 #include "text/token_cache.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -44,11 +45,17 @@ void write_cache(const fs::path& path, std::string_view key, const TokenBatch& b
     file.commit();
 }
 
+/// Hashes find damage, not intent: whoever can write the file can write its hashes.
+bool are_in_range(std::span<const std::uint64_t> offsets, std::span<const std::int32_t> ids, std::size_t vocab_size) {
+    return offsets.front() == 0 && offsets.back() == ids.size() && std::is_sorted(offsets.begin(), offsets.end()) &&
+           std::all_of(ids.begin(), ids.end(), [&](std::int32_t id) { return id >= 0 && static_cast<std::size_t>(id) < vocab_size; });
+}
+
 }  // namespace
 
-/// False where the file is missing or is not exactly what was written: everything is hashed, so that a damaged file cannot lead to ids or
-/// offsets out of range.
-bool TokenCache::map(const fs::path& path, std::string_view key, std::size_t num_texts) {
+/// False where the file is missing or is not exactly what was written: everything is hashed, and looked through for ids and offsets out of
+/// range, which the model's tables would be read by.
+bool TokenCache::map(const fs::path& path, std::string_view key, std::size_t num_texts, std::size_t vocab_size) {
     if (std::error_code error; !fs::is_regular_file(path, error)) return false;
     const auto file = std::make_shared<MappedFile>(path);
     const auto bytes = file->bytes();
@@ -62,6 +69,7 @@ bool TokenCache::map(const fs::path& path, std::string_view key, std::size_t num
     const std::span<const std::uint64_t> offsets_span(offsets, num_texts + 1);
     const std::span<const std::int32_t> ids(reinterpret_cast<const std::int32_t*>(offsets + num_texts + 1), header.num_tokens);
     if (hash64(bytes_of(offsets_span)) != header.offsets_hash || hash64(bytes_of(ids)) != header.ids_hash) return false;
+    if (!are_in_range(offsets_span, ids, vocab_size)) return false;
     file_ = file;
     offsets_ = offsets_span;
     ids_ = ids;
@@ -74,7 +82,7 @@ TokenCache TokenCache::open_or_build(const fs::path& cache_folder, const Tokeniz
     const std::string key = cache_key(tokenizer, texts, prefix, max_length);
     const fs::path path = cache_folder / ("tokens-" + key + ".bin");
     try {
-        cache.reused_ = cache.map(path, key, texts.size());
+        cache.reused_ = cache.map(path, key, texts.size(), tokenizer.vocab_size());
     } catch (const Error&) {
         // cannot be opened: built anew below
     }
@@ -83,7 +91,7 @@ TokenCache TokenCache::open_or_build(const fs::path& cache_folder, const Tokeniz
     try {
         make_directories(cache_folder);
         write_cache(path, key, *batch);
-        if (cache.map(path, key, texts.size())) return cache;
+        if (cache.map(path, key, texts.size(), tokenizer.vocab_size())) return cache;
     } catch (const Error&) {
         // read-only or full: the ids stay in memory
     }

@@ -16,7 +16,8 @@ class MappedFile;
 /// Copies share the map.
 class TokenCache {
   public:
-    /// `prefix` is the instruction put in front of every text. A file that is torn, corrupt or of another kind is rebuilt; where the
+    /// `prefix` is the instruction put in front of every text. A file that is torn, corrupt, of another kind or holds
+    /// ids that are none of the tokenizer's is rebuilt; where the
     /// folder cannot be written (read-only, full), the ids are kept in memory instead: a cache is never a reason to fail.
     static TokenCache open_or_build(const std::filesystem::path& cache_folder, const Tokenizer& tokenizer,
                                     std::span<const std::string_view> texts, std::string_view prefix, std::size_t max_length,
@@ -29,7 +30,7 @@ class TokenCache {
     bool reused() const { return reused_; }
 
   private:
-    bool map(const std::filesystem::path& path, std::string_view key, std::size_t num_texts);
+    bool map(const std::filesystem::path& path, std::string_view key, std::size_t num_texts, std::size_t vocab_size);
     std::shared_ptr<MappedFile> file_;
     std::shared_ptr<TokenBatch> memory_;
     std::span<const std::uint64_t> offsets_;

@@ -1,7 +1,9 @@
 #include "text/token_cache.h"
 
+#include <cstring>
 #include <fstream>
 
+#include "common/hash.h"
 #include "small_tokenizer.h"
 #include "support/test.h"
 
@@ -23,6 +25,22 @@ class TestTokenCache : public QObject {
             const auto ids = encode(*tokenizer_, std::string(prefix) + std::string(texts_[i]));
             QVERIFY(std::equal(ids.begin(), ids.end(), cache[i].begin(), cache[i].end()));
         }
+    }
+    /// The file with a number of `Value` changed and every hash as it would be: by somebody who knows the format.
+    template <typename Value>
+    void forge(const fs::path& path, std::size_t at, Value value) const {
+        constexpr std::size_t header_bytes = 80, offsets_hash = 56, ids_hash = 64, header_hash = 72;
+        std::string bytes = read_file(path);
+        std::memcpy(bytes.data() + at, &value, sizeof value);
+        const std::size_t ids = header_bytes + (texts_.size() + 1) * 8;
+        const auto seal = [&](std::size_t place, std::size_t begin, std::size_t end) {
+            const std::uint64_t hash = hash64(std::string_view(bytes).substr(begin, end - begin));
+            std::memcpy(bytes.data() + place, &hash, sizeof hash);
+        };
+        seal(offsets_hash, header_bytes, ids);
+        seal(ids_hash, ids, bytes.size());
+        seal(header_hash, 0, header_hash);
+        write_file_atomic(path, bytes);
     }
     static fs::path only_file(const fs::path& folder) { return *fs::directory_iterator(folder); }
 
@@ -64,6 +82,26 @@ class TestTokenCache : public QObject {
         write_file_atomic(path, whole + "x");
         QVERIFY(!open(folder.path()).reused());
         QCOMPARE(read_file(path), whole);
+    }
+    void ids_and_offsets_out_of_range_are_not_believed_whatever_the_hashes_say() {
+        TemporaryDirectory folder;
+        open(folder.path());
+        const fs::path path = only_file(folder.path());
+        const std::size_t ids = 80 + (texts_.size() + 1) * 8;
+        forge(path, ids, encode(*tokenizer_, std::string(texts_[0])).at(0));
+        QVERIFY(open(folder.path()).reused());  // what is forged passes, but for what is in it
+        for (const std::int32_t id : {-1, 1'000'000'000, static_cast<std::int32_t>(tokenizer_->vocab_size())}) {
+            forge(path, ids, id);
+            const TokenCache cache = open(folder.path());
+            QVERIFY(!cache.reused());
+            check(cache);
+        }
+        for (const auto& [number, offset] : {std::pair<std::size_t, std::uint64_t>{0, 1}, {1, ~0ull}, {2, 0}, {4, 1}}) {
+            forge(path, 80 + number * 8, offset);
+            const TokenCache cache = open(folder.path());
+            QVERIFY(!cache.reused());
+            check(cache);
+        }
     }
     void a_full_disk_leaves_the_ids_in_memory_and_no_half_file() {
         TemporaryDirectory folder;
