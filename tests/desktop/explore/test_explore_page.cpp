@@ -319,6 +319,24 @@ class TestExplorePage : public QObject {
         QCOMPARE(on.map(0)->chosen(), (chosen + 1) % 24);
     }
 
+    void a_map_that_was_cancelled_is_asked_for_again_by_a_button() {
+        Opened on(project_);
+        QVERIFY(on.opened);
+        QVERIFY(on.choose("exploreSet", 1));
+        auto* again = on.find<QPushButton>("exploreAgain");
+        QVERIFY(!again->isVisible());
+        auto* view = on.find<QComboBox>("exploreView");
+        view->setCurrentIndex(1);
+        on.find<QPushButton>("exploreCancel")->click();  // no event was worked on: its maps have not come
+        QVERIFY(on.ready());
+        QCOMPARE(on.map(0)->numPoints(), 0);
+        QVERIFY(again->isVisible());
+        QTest::mouseClick(again, Qt::LeftButton);
+        QVERIFY(on.ready());
+        QCOMPARE(on.map(0)->numPoints(), 24);
+        QVERIFY(!again->isVisible());
+    }
+
     void the_map_is_coloured_and_searched() {
         Opened on(project_);
         QVERIFY(on.opened);

@@ -1,6 +1,5 @@
 #include "pages/explore/explore_page.h"
 
-#include <QBuffer>
 #include <QComboBox>
 #include <QJsonArray>
 #include <QJsonObject>
@@ -17,7 +16,6 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
-#include "figure/table_export.h"
 #include "pages/explore/choice_button.h"
 #include "pages/explore/map_view.h"
 #include "pages/explore/neighbour_table.h"
@@ -26,7 +24,6 @@
 #include "widgets/as_written.h"
 #include "widgets/flow_layout.h"
 #include "widgets/labels.h"
-#include "widgets/save_file.h"
 #include "widgets/texts.h"
 
 namespace faceter::desktop {
@@ -64,6 +61,7 @@ ExplorePage::ExplorePage(Workspace& workspace)
       m_status(new ElidedLabel),
       m_progress(new QProgressBar),
       m_cancel(new QPushButton(tr("Cancel"))),
+      m_again(new QPushButton(tr("Try again"))),
       m_export(new QPushButton(tr("Export"))),
       m_error(new ErrorBar),
       m_stack(new QStackedWidget),
@@ -104,10 +102,12 @@ QWidget* ExplorePage::makeHead() {
     m_progress->setFixedSize(120, 4);
     m_progress->setAccessibleName(tr("Progress of the live worker"));
     m_cancel->setObjectName(QStringLiteral("exploreCancel"));
+    m_again->setObjectName(QStringLiteral("exploreAgain"));
     m_status->setMinimumWidth(narrowest);
     layout->addStretched(m_status);
     layout->addWidget(m_progress);
     layout->addWidget(m_cancel);
+    layout->addWidget(m_again);
     m_viewChoice->setObjectName(QStringLiteral("exploreView"));
     m_viewChoice->setAccessibleName(tr("View"));
     m_viewChoice->addItems({tr("Neighbours"), tr("Map")});
@@ -124,27 +124,8 @@ QWidget* ExplorePage::makeHead() {
         m_cancelled = true;
         showBusy();
     });
+    connect(m_again, &QPushButton::clicked, this, &ExplorePage::tryAgain);
     return head;
-}
-
-void ExplorePage::fillExports(QMenu* menu) {
-    menu->clear();
-    const bool map = view() == View::map;
-    const Table neighbours = (map ? m_mapTable : m_table)->model()->table(), points = map ? m_map->table() : Table();
-    for (const Table& table : {neighbours, points})
-        if (!table.rows.empty())
-            addTableExports(menu->addMenu(qs(table.caption)), this, qs(table.name),
-                            [table](TableFormat format) { return QByteArray::fromStdString(export_table(table, format)); });
-    if (!points.rows.empty())
-        menu->addAction(tr("Maps as PNG…"), this, [this] {
-            askAndSave(this, QStringLiteral("map.png"), [this] {
-                QBuffer picture;
-                picture.open(QIODevice::WriteOnly);
-                m_map->grab().save(&picture, "PNG");
-                return picture.data();
-            });
-        });
-    if (menu->isEmpty()) menu->addAction(tr("Nothing to export in this view"))->setEnabled(false);
 }
 
 QWidget* ExplorePage::makeBar() {
@@ -253,6 +234,7 @@ void ExplorePage::connectQueries() {
         m_mapProblem = message;
         if (m_askedMap) m_failedMaps.push_back(*m_askedMap);
         askMaps();
+        showBusy();
     };
     connect(m_mapQuery, &WorkerQuery::failed, this, goOn, Qt::QueuedConnection);
 }
@@ -502,21 +484,38 @@ void ExplorePage::takeNeighbours(const Json& answer) {
     showBusy();
 }
 
-/// Those of the chosen columns that are not there yet, one after another.
-void ExplorePage::askMaps() {
-    if (view() != View::map || !m_corpus || m_mapQuery->isBusy()) return;
+/// What was cancelled.
+void ExplorePage::tryAgain() {
+    m_cancelled = false;
+    m_corpus ? showView() : chooseSet();
+    showBusy();
+}
+
+/// The first of the chosen columns whose map is not there yet; -1: none, or it could not be made.
+int ExplorePage::missingMap() const {
+    if (view() != View::map || !m_corpus) return -1;
     const std::vector<ExploreColumn> columns = m_map->wanted();
     const bool kept = m_map->colour() == MapView::Colour::kept && columns.size() == 2;
     for (std::size_t i = 0; i < columns.size(); ++i) {
         const CorpusMap* map = m_map->mapOf(columns[i]);
         if (map && (!kept || !map->kept.empty())) continue;
         if (std::find(m_failedMaps.begin(), m_failedMaps.end(), columns[i]) != m_failedMaps.end()) continue;
-        m_askedMap = columns[i];
-        Json params = about();
-        params["column"] = columns[i].toJson();
-        params["other"] = kept ? columns[1 - i].toJson() : Json();
-        return m_mapQuery->ask(QStringLiteral("map"), params);
+        return static_cast<int>(i);
     }
+    return -1;
+}
+
+/// One after another.
+void ExplorePage::askMaps() {
+    const int next = missingMap();
+    if (next < 0 || m_mapQuery->isBusy()) return;
+    const std::vector<ExploreColumn> columns = m_map->wanted();
+    const bool kept = m_map->colour() == MapView::Colour::kept && columns.size() == 2;
+    m_askedMap = columns[static_cast<std::size_t>(next)];
+    Json params = about();
+    params["column"] = m_askedMap->toJson();
+    params["other"] = kept ? columns[static_cast<std::size_t>(1 - next)].toJson() : Json();
+    m_mapQuery->ask(QStringLiteral("map"), params);
 }
 
 void ExplorePage::takeMap(const Json& answer) {
@@ -560,6 +559,7 @@ void ExplorePage::showBusy() {
     const bool busy = m_corpusQuery->isBusy() || m_neighbourQuery->isBusy() || m_mapQuery->isBusy();
     m_progress->setVisible(busy);
     m_cancel->setVisible(busy);
+    m_again->setVisible(!busy && !m_data->empty() && (m_cancelled || missingMap() >= 0));
     if (busy) return;
     QString text;
     if (m_cancelled)

@@ -63,6 +63,8 @@ class ExplorePage : public Page {
     void askNeighbours(const Json& query);
     void askAgain();
     void takeNeighbours(const Json& answer);
+    void tryAgain();
+    int missingMap() const;
     void askMaps();
     void takeMap(const Json& answer);
     void showView();
@@ -85,6 +87,7 @@ class ExplorePage : public Page {
     ElidedLabel* m_status;
     QProgressBar* m_progress;
     QPushButton* m_cancel;
+    QPushButton* m_again;  ///< for what was cancelled
     QPushButton* m_export;
     ErrorBar* m_error;
     QStackedWidget* m_stack;
