@@ -358,12 +358,12 @@ class TestInit : public QObject {
         HAS(start("rows.csv").err, "text=column_1, label=column_2");
     }
     void the_name_of_a_column_may_hold_commas() {
-        std::string rows = "\"Request (text, in full)\",\"a, b\",a\n";
+        std::string rows = "\"Request (text, full)\",\"a, b\",a\n";
         for (int i = 0; i < 80; ++i) rows += fmt::format("my request {} of them,{},note\n", i, i % 2 ? "printer" : "password");
         put("commas.csv", rows);
-        const Outcome outcome = start("commas.csv", {"--columns", "text=Request (text, in full), label=a, b"});
+        const Outcome outcome = start("commas.csv", {"--columns", "text=Request (text, full), label=a, b"});
         QVERIFY2(outcome.code == 0, outcome.err.c_str());
-        HAS(outcome.err, "columns: text=request (text, in full), label=a, b");
+        HAS(outcome.err, "columns: text=request (text, full), label=a, b");
         init();
         HAS(start("commas.csv", {"--columns", "text=a, note"}).err, "roles of columns are query=");
     }

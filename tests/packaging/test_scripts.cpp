@@ -49,6 +49,7 @@ class LaunchedBundle {
     LaunchedBundle() {
         fs::create_directories(bundle() / "bin");
         fs::copy_file(project / "packaging/bundle_launcher.sh", bundle() / "faceter");
+        fs::permissions(bundle() / "faceter", fs::perms::owner_all);
         fs::create_symlink("faceter", bundle() / "faceter-worker");
         for (const char* name : {"bin/faceter", "bin/faceter-worker"}) {
             std::ofstream(bundle() / name)
