@@ -240,6 +240,7 @@ class TeacherWork {
     void claim_folder(Json settings) {
         settings["input"] = sha256_file(options_.input);
         settings["teacher"] = teacher_.fingerprint();
+        if (!options_.model.task.empty()) settings["task"] = options_.model.task;
         settings["query_instruction"] = routes_[0].instruction;
         settings["document_instruction"] = routes_[1].instruction;
         const fs::path plan = work_ / "plan.json";

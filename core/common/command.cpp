@@ -112,6 +112,7 @@ bool abandon_requested() { return abandoned_scope && *abandoned_scope; }
 CommandResult run_command(const std::vector<std::string>& arguments, std::string_view input, int limit_s,
                           const std::atomic<bool>* abandon) {
     using Clock = std::chrono::steady_clock;
+    if (abandon_requested()) return {124, "", "given up before it was asked"};
     Command command(arguments, input);
     CommandResult result;
     const auto end = Clock::now() + std::chrono::seconds(limit_s);

@@ -40,11 +40,13 @@ std::vector<std::uint32_t> choose_negatives(std::span<const FoundText> found, co
             ++tally["candidates that are positives"];
             continue;
         }
+        if (positives.shares_label(example, candidate.text)) {
+            ++tally["candidates of the query's own class"];
+            continue;
+        }
         ++looked_at;
         if (candidate.text == example.anchor)
             ++tally["candidates with the query's own text"];
-        else if (positives.shares_label(example, candidate.text))
-            ++tally["candidates of the query's own class"];
         else if (!(candidate.score < limit))
             ++tally["candidates above the margin"];
         else

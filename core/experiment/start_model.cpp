@@ -178,7 +178,8 @@ std::optional<std::string> other_similarity(const ResolvedRun& run, const StartM
     if (run.method == "start") return std::nullopt;
     const std::string own(similarity_name(start.files.similarity));
     for (const Json& recipe : recipes_of(run.settings)) {
-        const auto trained = json_or<std::string>(recipe.at("objective"), "similarity", own, "objective");
+        if (!recipe.at("objective").contains("similarity")) continue;
+        const auto trained = json_at<std::string>(recipe.at("objective"), "similarity", "objective");
         if (trained == own) continue;
         return fmt::format("{}: objective.similarity is {}, and {} is scored by {}; {}", file, trained, start.files.folder.string(), own,
                            own == "dot" ? "say similarity: dot to train it so" : "no objective trains by that");

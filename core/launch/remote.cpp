@@ -1,4 +1,5 @@
 #include "launch/remote.h"
+#include "launch/slurm.h"
 
 #include <algorithm>
 #include <chrono>
@@ -50,11 +51,12 @@ std::string run_there(const Profile& profile, const std::string& script, std::st
     if (said) *said = result.complaint;
     if (result.code == 0) return result.output;
     if ((result.code == lost_code || result.code == limit_code) && result.output.starts_with(arrived))
-        throw failure(
-            "{}: the connection was lost when the experiment had arrived there: {}. Its runs may have begun, and would be started twice if "
-            "it "
-            "were submitted again; see there first: faceter list --project {}",
-            setting(profile, "host"), result.complaint.empty() ? "no answer" : result.complaint, shell_word(setting(profile, "folder")));
+        throw JobMayWait(ExitCode::failed, fmt::format("{}: the connection was lost when the experiment had arrived there: {}. Its runs "
+                                                       "may have begun, and would be started twice if "
+                                                       "it "
+                                                       "were submitted again; see there first: faceter list --project {}",
+                                                       setting(profile, "host"), result.complaint.empty() ? "no answer" : result.complaint,
+                                                       shell_word(setting(profile, "folder"))));
     if (result.code == lost_code) throw failure("{}: cannot be reached: {}", setting(profile, "host"), result.complaint);
     const bool ours = result.code >= 2 && result.code <= 8;
     throw Error(ours ? static_cast<ExitCode>(result.code) : ExitCode::failed,
@@ -109,11 +111,11 @@ void bring_records(const Project& project, const Profile& profile, const std::ve
             return RemoteFollower(project, profile, ids).catch_up();
         } catch (const Error& error) {
             if (tries == most_tries || stop_requested() != StopRequest::none || abandon_requested())
-                throw failure(
-                    "the runs were made, and go on there ({}), but their record did not come: {}. Submitting again would start them twice; "
-                    "see "
-                    "there: faceter list --project {}",
-                    join(ids, ", "), error.what(), shell_word(setting(profile, "folder")));
+                throw JobMayWait(ExitCode::failed, fmt::format("the runs were made, and go on there ({}), but their record did not come: "
+                                                               "{}. Submitting again would start them twice; "
+                                                               "see "
+                                                               "there: faceter list --project {}",
+                                                               join(ids, ", "), error.what(), shell_word(setting(profile, "folder"))));
             say(stderr, "the record of the runs did not come ({}); trying again in {} s\n", error.what(), tries);
             std::this_thread::sleep_for(std::chrono::seconds(tries));
         }

@@ -182,12 +182,11 @@ std::vector<std::string> refresh_slurm_jobs(const Project& project, const std::a
 }
 
 std::string stop_slurm_run(const RunDirectory& run, const Launch& launch) {
-    const fs::path folder = own_job_folder(run, launch);
     const auto job = read_job(run);
     const bool asked_before = run.requested("stop"), waits = job && job->phase() == JobPhase::pending;
     run.request("stop");
     if (!waits && !asked_before) return fmt::format("will stop with a checkpoint; a second 'faceter stop' cancels its job {}", launch.job);
-    check_own_name(run, launch.job, folder);
+    check_own_name(run, launch.job, own_job_folder(run, launch));
     const CommandResult result = run_command({"scancel", launch.job}, {}, slurm_answer_s);
     if (result.code != 0) throw failure("scancel {}: {}", launch.job, result.complaint);
     return fmt::format("is cancelled (SLURM job {})", launch.job);

@@ -96,7 +96,7 @@ except faceter.FaceterError as error: print(error.code)
         VERIFY_CODE(outcome, 0);
         QCOMPARE(outcome.output, QString("2\nthis model was closed; open another Model\n4\n"));
     }
-    /// An interrupted call is cancelled, and the next one is answered.
+    /// An interrupted call ends the program beside, and the next one is answered by another.
     void what_is_interrupted_is_taken_back() {
         NEED_SHARED();
         const fs::path interpreter = python_with_numpy();

@@ -5,6 +5,7 @@
 #include "common/error.h"
 #include "common/strings.h"
 #include "launch/queue_order.h"
+#include "launch/slurm.h"
 #include "workspace/workspace.h"
 
 namespace faceter::desktop {
@@ -63,8 +64,9 @@ void RunActions::startIn(const std::filesystem::path& folder, const Work& work) 
                   m_workspace.session()->refresh();
                   if (!made.isEmpty()) Q_EMIT launched(made);
               })
-        .onFailed([this, job, work, folder, abandoned](const std::exception& error) {
+        .onFailed([this, job, work = work, folder, abandoned](const std::exception& error) mutable {
             const QString what = QString::fromUtf8(error.what());
+            work.isRepeatable = work.isRepeatable && !dynamic_cast<const JobMayWait*>(&error);
             fail(job, folder, work, *abandoned ? tr("%1: cancelled. %2").arg(work.doing, what) : what);
         });
 }
@@ -73,7 +75,7 @@ void RunActions::end(int job) {
     if (m_pending.remove(job) > 0) Q_EMIT pendingChanged();
 }
 
-void RunActions::fail(int job, const std::filesystem::path& project, const Work& work, const QString& why) {
+void RunActions::fail(int job, const std::filesystem::path& project, Work work, const QString& why) {
     if (work.failed) work.failed();
     const QString message = isOpen(project) ? why : withProject(project, why);
     m_failed.insert(job, {message, project, work});
@@ -90,12 +92,13 @@ void RunActions::cancel(int id) {
 
 QList<RunActions::Failed> RunActions::failedWork() const {
     QList<Failed> all;
-    for (auto entry = m_failed.cbegin(); entry != m_failed.cend(); ++entry) all.append({entry.key(), entry->work.doing, entry->why});
+    for (auto entry = m_failed.cbegin(); entry != m_failed.cend(); ++entry)
+        all.append({entry.key(), entry->work.doing, entry->why, entry->work.isRepeatable});
     return all;
 }
 
 void RunActions::retry(int id) {
-    if (!m_failed.contains(id)) return;
+    if (!m_failed.contains(id) || !m_failed.value(id).work.isRepeatable) return;
     const FailedWork again = m_failed.take(id);
     startIn(again.project, again.work);
 }
@@ -166,7 +169,8 @@ void RunActions::stop(const QStringList& runs) {
            },
            {},
            {},
-           true});
+           true,
+           false});
 }
 
 void RunActions::resume(const QStringList& runs) {
@@ -224,10 +228,12 @@ void RunActions::takeOver(const QString& run) {
 
 /// A line more in what the user says of each run.
 void RunActions::mark(const QStringList& runs, const QString& done, const Json& event) {
-    start({tr("Marking %1").arg(called(runs)), done, [runs, event](const std::filesystem::path& folder) {
-               for (const RunDirectory& run : openRuns(folder, runs)) run.append_user_event(event);
-               return QStringList();
-           }});
+    Work work{tr("Marking %1").arg(called(runs)), done, [runs, event](const std::filesystem::path& folder) {
+                  for (const RunDirectory& run : openRuns(folder, runs)) run.append_user_event(event);
+                  return QStringList();
+              }};
+    work.isRepeatable = !event.contains("note");  // a newer text may be there by then
+    start(work);
 }
 
 void RunActions::setArchived(const QStringList& runs, bool archived) {

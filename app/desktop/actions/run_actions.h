@@ -91,6 +91,7 @@ class RunActions : public QObject {
     struct Failed {
         int id = 0;
         QString doing, why;
+        bool isRepeatable = true;  ///< not where some of it may be done: it would be done twice
     };
     QList<Failed> failedWork() const;
     /// The same again, in the project that it was asked for in.
@@ -114,6 +115,7 @@ class RunActions : public QObject {
         std::function<void()> then{}, failed{};
         std::function<void()> begin{};  ///< also when it is tried again
         bool reachesOut = false;        ///< it may ask another machine
+        bool isRepeatable = true;
     };
     struct FailedWork {
         QString why;
@@ -129,7 +131,7 @@ class RunActions : public QObject {
     void start(Work work);
     void startIn(const std::filesystem::path& project, const Work& work);
     void end(int job);
-    void fail(int job, const std::filesystem::path& project, const Work& work, const QString& why);
+    void fail(int job, const std::filesystem::path& project, Work work, const QString& why);
     void mark(const QStringList& runs, const QString& done, const Json& event);
     bool isOpen(const std::filesystem::path& project) const;
     QList<Trashed>::const_iterator lastTrashed() const;

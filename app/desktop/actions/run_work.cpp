@@ -7,6 +7,7 @@
 #include "experiment/before_start.h"
 #include "experiment/machine.h"
 #include "launch/elsewhere.h"
+#include "launch/slurm.h"
 #include "launch/supervisor.h"
 #include "project/runs_snapshot.h"
 #include "record/launch.h"
@@ -133,10 +134,13 @@ QStringList rerunRuns(const std::filesystem::path& folder, const QStringList& ru
     std::map<std::string, std::vector<RunDirectory>> byProfile;
     for (const RunDirectory& run : openRuns(folder, runs)) byProfile[profileOf(run)].push_back(run);
     QStringList made;
-    for (const auto& [profile, group] : byProfile) {
-        heedCancel();
-        made += idsOf(startAnew(project, profile, group));
-    }
+    for (const auto& [profile, group] : byProfile) try {
+            heedCancel();
+            made += idsOf(startAnew(project, profile, group));
+        } catch (const Error& error) {
+            if (made.isEmpty()) throw;
+            throw JobMayWait(error.code(), fmt::format("{}. {} of them were started before, and go on", error.what(), made.size()));
+        }
     return made;
 }
 

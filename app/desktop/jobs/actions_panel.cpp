@@ -20,41 +20,46 @@ constexpr int between_seconds_ms = 1000;
 class ActionsPanel::Line : public QWidget {
   public:
     Line(RunActions& actions, int id, QWidget* parent)
-        : QWidget(parent), m_act(new QPushButton), m_dismiss(new QPushButton(ActionsPanel::tr("Dismiss"))) {
+        : QWidget(parent),
+          m_act(new QPushButton(ActionsPanel::tr("Cancel"))),
+          m_again(new QPushButton(ActionsPanel::tr("Try again"))),
+          m_dismiss(new QPushButton(ActionsPanel::tr("Dismiss"))) {
         setObjectName(QStringLiteral("actionLine"));
         auto* layout = new QHBoxLayout(this);
         layout->setContentsMargins(0, 0, 0, 0);
         layout->setSpacing(12);
-        m_act->setObjectName(QStringLiteral("actionAct"));
+        m_act->setObjectName(QStringLiteral("actionCancel"));
+        m_again->setObjectName(QStringLiteral("actionAgain"));
         m_dismiss->setObjectName(QStringLiteral("actionDismiss"));
         m_text.setObjectName(QStringLiteral("actionText"));
         layout->addWidget(&m_text, 1);
         layout->addWidget(m_act);
+        layout->addWidget(m_again);
         layout->addWidget(m_dismiss);
-        QObject::connect(m_act, &QPushButton::clicked, this, [this, &actions, id] { m_failed ? actions.retry(id) : actions.cancel(id); });
+        QObject::connect(m_act, &QPushButton::clicked, this, [&actions, id] { actions.cancel(id); });
+        QObject::connect(m_again, &QPushButton::clicked, this, [&actions, id] { actions.retry(id); });
         QObject::connect(m_dismiss, &QPushButton::clicked, this, [&actions, id] { actions.dismiss(id); });
     }
 
     void show(const RunActions::Pending& work) {
-        m_failed = false;
         const QString cancelling = work.abandoned && *work.abandoned ? ActionsPanel::tr(" · cancelling") : QString();
         m_text.setFullText(
             QStringLiteral("%1 … %2%3").arg(work.doing, durationText(static_cast<double>(work.since.elapsed() / 1000)), cancelling));
-        m_act->setText(ActionsPanel::tr("Cancel"));
         if (!work.isCancellable()) giveFocusAway(*m_act);
         m_act->setVisible(work.abandoned != nullptr);
         m_act->setEnabled(work.isCancellable());
-        giveFocusAway(*m_dismiss);
-        m_dismiss->hide();
+        for (QPushButton* button : {m_again, m_dismiss}) {
+            giveFocusAway(*button);
+            button->hide();
+        }
     }
 
     void show(const RunActions::Failed& work) {
-        m_failed = true;
         m_text.setFullText(
             ActionsPanel::tr("%1: failed: %2").arg(work.doing, QString(work.why).replace(QLatin1Char('\n'), QLatin1Char(' '))));
-        m_act->setText(ActionsPanel::tr("Try again"));
-        m_act->show();
-        m_act->setEnabled(true);
+        giveFocusAway(*m_act);  // a press that was meant for Cancel
+        m_act->hide();
+        m_again->setVisible(work.isRepeatable);
         m_dismiss->show();
     }
 
@@ -66,9 +71,8 @@ class ActionsPanel::Line : public QWidget {
     }
 
   private:
-    bool m_failed = false;
     ElidedLabel m_text;
-    QPushButton *m_act, *m_dismiss;
+    QPushButton *m_act, *m_again, *m_dismiss;
 };
 
 ActionsPanel::ActionsPanel(RunActions& actions, QWidget* parent) : QWidget(parent), m_actions(actions), m_layout(new QVBoxLayout(this)) {

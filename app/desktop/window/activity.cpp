@@ -172,7 +172,8 @@ void Activity::showRuns() {
             m_pool[i]->leave();
     const bool jobs = m_jobs && !m_jobs->isEmpty();
     const RunActions& actions = m_workspace.actions();
-    m_going = jobs || !m_live->isEmpty() || !going.empty() || actions.isLaunching() || !actions.failedWork().isEmpty();
+    m_going = jobs || !m_live->isEmpty() || !going.empty() || actions.isLaunching() || !actions.failedWork().isEmpty() ||
+              std::ranges::any_of(actions.pendingWork(), [](const RunActions::Pending& work) { return work.abandoned != nullptr; });
     m_quiet->setVisible(!jobs && m_live->isEmpty() && going.empty() && m_actions->isEmpty());
     fold();
     m_summary->setVisible(!going.empty());

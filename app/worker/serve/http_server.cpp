@@ -426,6 +426,8 @@ void HttpServer::State::Connection::refuse(HttpResponse response) {
     keep_alive_ = false;
     unread_ = true;
     if (server_.complete_refusal) server_.complete_refusal(read_so_far(), response);
+    if (parser_) parser_->get().body() = {};
+    keep_reserved(0);
     send(std::move(response));
 }
 

@@ -20,11 +20,12 @@ ModelOptions options_of(const Json& params) {
     if (params.contains("instruction") && !params.at("instruction").is_null())
         options.instruction = json_at<std::string>(params, "instruction", "embed");
     options.max_length = json_or<std::size_t>(params, "max_length", 0, "embed");
-    options.threads = json_or<int>(params, "threads", 0, "embed");
+    const auto given = [&](const char* key) { return params.contains(key) && !params.at(key).is_null(); };
+    if (given("threads")) options.threads = json_at<int>(params, "threads", "embed");
     if (options.threads < 0 || options.threads > most_threads)
         throw usage_error("embed: threads is {}; give a number from 0 (all cores) to {}", options.threads, most_threads);
-    options.device = json_or<std::string>(params, "device", options.device, "embed");
-    options.compute = json_or<std::string>(params, "compute", options.compute, "embed");
+    if (given("device")) options.device = json_at<std::string>(params, "device", "embed");
+    if (given("compute")) options.compute = json_at<std::string>(params, "compute", "embed");
     return options;
 }
 

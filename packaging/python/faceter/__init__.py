@@ -162,8 +162,11 @@ class Model:
         self._params = {"model": _checked_name(model, "model"), **{name: value for name, value in asked.items() if value is not None}}
         self._lock = threading.Lock()
         self._asked = 0
+        self._start()
+
+    def _start(self) -> None:
         self._errors: IO[bytes] = tempfile.TemporaryFile()
-        # In a session of its own: Ctrl-C is for this process, which cancels what it has asked for.
+        # In a session of its own: Ctrl-C is for this process, which ends it and starts another.
         self._process = subprocess.Popen([str(_program("faceter-worker")), "session"], env=_environment(), stdin=subprocess.PIPE,
                                          stdout=subprocess.PIPE, stderr=self._errors, start_new_session=True)
         self._finalizer = weakref.finalize(self, _end, self._process, self._errors)
@@ -195,16 +198,12 @@ class Model:
             if not self._finalizer.alive:
                 raise FaceterError(2, "this model was closed; open another Model")
             self._asked += 1
-            number, is_sent = self._asked, False
             try:
-                self._send({"id": number, "method": method, "params": params})
-                is_sent = True
-                return self._answer(number)
-            except KeyboardInterrupt:
-                if is_sent:
-                    self._send({"method": "cancel", "params": {"id": number}})
-                else:
-                    self.close()  # half a request cannot be taken back
+                self._send({"id": self._asked, "method": method, "params": params})
+                return self._answer(self._asked)
+            except KeyboardInterrupt:  # half a request cannot be taken back, nor half an answer
+                self.close()
+                self._start()
                 raise
 
     def _send(self, message: Dict[str, Any]) -> None:
@@ -216,7 +215,7 @@ class Model:
             raise self._ended() from None
 
     def _answer(self, number: int) -> Dict[str, Any]:
-        """Past progress, and past answers that an interrupted request left."""
+        """Past what it says of its progress."""
         assert self._process.stdout
         for line in self._process.stdout:
             message = json.loads(line)

@@ -79,7 +79,10 @@ bool RunsPage::isReady() const {
            m_filter->isSettled() && m_curves->isReady();
 }
 
-void RunsPage::shown() { focusPart(*this, m_stack->currentWidget() == m_content ? m_table : m_stack->currentWidget()); }
+void RunsPage::shown() {
+    const QSignalBlocker choosesNothing(m_table->selectionModel());  // with the focus a view makes its first row the current one
+    focusPart(*this, m_stack->currentWidget() == m_content ? m_table : m_stack->currentWidget());
+}
 
 void RunsPage::projectChanged() {
     m_answer = {};
