@@ -478,8 +478,7 @@ void add_teacher_options(CLI::App& command, TeacherOptions& options) {
     command.add_option_function<std::string>(
         "--document-instruction", [&options](const std::string& text) { options.document_instruction = text; },
         "Instruction in front of documents, \"\" for none; default: the task's, else the model's prompt named document or passage, else "
-        "its "
-        "default prompt");
+        "its default prompt");
     command.add_option("--output", options.output, "File to write, JSON lines of {query, document, negatives, scores}")->required();
     command.add_option("--on-error", options.on_error, "fail: end at the first bad line; skip: count them")
         ->check(CLI::IsMember({"fail", "skip"}))

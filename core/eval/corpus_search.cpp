@@ -5,17 +5,13 @@
 #include <algorithm>
 #include <numeric>
 
+#include "eval/comparable_rows.h"
 #include "eval/search.h"
-#include "model/ops.h"
 
 namespace faceter {
 namespace {
 
 constexpr std::int64_t questions_at_a_time = 1024;
-
-at::Tensor comparable(const at::Tensor& rows, Similarity similarity) {
-    return (similarity == Similarity::cosine ? normalize_rows(rows) : rows).contiguous();
-}
 
 FeatureMatrix view(const at::Tensor& rows) { return {rows.const_data_ptr<float>(), rows.size(0), rows.size(1)}; }
 
@@ -43,12 +39,12 @@ float shared_part(const std::vector<std::uint32_t>& first, const std::vector<std
 
 CorpusRows embed_corpus(const EmbeddingModel& model, const Corpus& corpus, const Route& route, const EmbedOptions& options) {
     const Similarity similarity = model.folder.similarity;
-    return {comparable(embed_texts(model, corpus.documents.views(), route, options), similarity), similarity};
+    return {comparable_rows(embed_texts(model, corpus.documents.views(), route, options), similarity), similarity};
 }
 
 std::vector<float> similarities(const CorpusRows& corpus, const EmbeddingModel& model, std::string_view text, const Route& route) {
-    const at::Tensor query = comparable(embed_texts(model, {&text, 1}, route), corpus.similarity)[0];  // [D]
-    at::Tensor values;                                                                                 // [N]
+    const at::Tensor query = comparable_rows(embed_texts(model, {&text, 1}, route), corpus.similarity)[0];  // [D]
+    at::Tensor values;                                                                                      // [N]
     if (corpus.similarity == Similarity::euclidean)
         values = -(corpus.rows - query).square().sum(1);
     else if (corpus.similarity == Similarity::manhattan)

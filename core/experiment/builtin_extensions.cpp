@@ -17,8 +17,7 @@ Extension infonce() {
                      .from("methods.md, section 2"),
                  choice("mask_false_negatives", {"none", "same_text", "same_label"}, "same_text",
                         "In-batch examples with the same query or document (or also the same class label) are not taken as negatives; the "
-                        "papers mask "
-                        "nothing."),
+                        "papers mask nothing."),
                  choice("similarity", {"cosine", "dot"}, "cosine", "What the temperature divides."),
                  choice("hard_negatives", {"all", "own", "none"}, "all",
                         "Which queries a given hard negative counts for: all of the batch, the one it was given for, or none."),

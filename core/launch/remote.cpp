@@ -1,5 +1,4 @@
 #include "launch/remote.h"
-#include "launch/slurm.h"
 
 #include <algorithm>
 #include <chrono>
@@ -9,6 +8,7 @@
 #include "common/error.h"
 #include "common/printable.h"
 #include "common/strings.h"
+#include "launch/slurm.h"
 #include "record/launch.h"
 #include "record/state.h"
 
@@ -52,9 +52,8 @@ std::string run_there(const Profile& profile, const std::string& script, std::st
     if (result.code == 0) return result.output;
     if ((result.code == lost_code || result.code == limit_code) && result.output.starts_with(arrived))
         throw JobMayWait(ExitCode::failed, fmt::format("{}: the connection was lost when the experiment had arrived there: {}. Its runs "
-                                                       "may have begun, and would be started twice if "
-                                                       "it "
-                                                       "were submitted again; see there first: faceter list --project {}",
+                                                       "may have begun, and would be started twice if it were "
+                                                       "submitted again; see there first: faceter list --project {}",
                                                        setting(profile, "host"), result.complaint.empty() ? "no answer" : result.complaint,
                                                        shell_word(setting(profile, "folder"))));
     if (result.code == lost_code) throw failure("{}: cannot be reached: {}", setting(profile, "host"), result.complaint);
@@ -112,8 +111,7 @@ void bring_records(const Project& project, const Profile& profile, const std::ve
         } catch (const Error& error) {
             if (tries == most_tries || stop_requested() != StopRequest::none || abandon_requested())
                 throw JobMayWait(ExitCode::failed, fmt::format("the runs were made, and go on there ({}), but their record did not come: "
-                                                               "{}. Submitting again would start them twice; "
-                                                               "see "
+                                                               "{}. Submitting again would start them twice; see "
                                                                "there: faceter list --project {}",
                                                                join(ids, ", "), error.what(), shell_word(setting(profile, "folder"))));
             say(stderr, "the record of the runs did not come ({}); trying again in {} s\n", error.what(), tries);
