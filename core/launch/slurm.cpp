@@ -124,14 +124,18 @@ void take_answers(const Project& project, const OpenJob& open, const Answers& an
     if (over) write_file_atomic(open.folder / "over", utc_now() + "\n");
 }
 
-/// Of the run's submission, among the jobs of this project. A project that was copied whole has the word of jobs which are the original's;
-/// one that somebody else made, of whichever he liked.
-fs::path own_job_folder(const RunDirectory& run, const Launch& launch) {
+/// A project that was copied whole has the word of jobs which are the original's.
+void check_not_a_copy(const RunDirectory& run, const Launch& launch) {
     std::error_code error;
     const fs::path owner = launch.folder.parent_path().parent_path();
-    if (fs::exists(launch.folder, error) && !fs::equivalent(owner, run.project(), error))
-        throw usage_error("{}: its SLURM job {} was submitted by the project {}, of which this is a copy; stop it there", run.info().id,
-                          launch.job, owner.string());
+    if (!fs::exists(launch.folder, error) || fs::equivalent(owner, run.project(), error)) return;
+    throw usage_error("{}: its SLURM job {} was submitted by the project {}, of which this is a copy; stop it there", run.info().id,
+                      launch.job, owner.string());
+}
+
+/// Of the run's submission, among the jobs of this project: one that somebody else made has the word of whichever he liked.
+fs::path own_job_folder(const RunDirectory& run, const Launch& launch) {
+    std::error_code error;
     const fs::path folder = run.project() / "jobs" / launch.folder.filename();
     if (!launch.folder.filename().empty() && fs::is_directory(folder, error)) return folder;
     throw usage_error("{}: SLURM job {} is not known to be its: this project has no {}; where the job is yours, scancel ends it",
@@ -182,6 +186,7 @@ std::vector<std::string> refresh_slurm_jobs(const Project& project, const std::a
 }
 
 std::string stop_slurm_run(const RunDirectory& run, const Launch& launch) {
+    check_not_a_copy(run, launch);
     const auto job = read_job(run);
     const bool asked_before = run.requested("stop"), waits = job && job->phase() == JobPhase::pending;
     run.request("stop");
