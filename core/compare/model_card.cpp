@@ -24,7 +24,7 @@ using Results = std::map<std::string, Json>;
 
 Results results_of(const RunDirectory& run) {
     Results results;
-    for (const auto& [stem, result] : run.read_all(run.results(), [](const auto&, const auto&) {}))
+    for (const auto& [stem, result] : run.read_results([](const auto&, const auto&) {}))
         if (result.is_object() && result.contains("name") && result.contains("score") && result["score"].is_number())
             results[json_at<std::string>(result, "name", stem)] = result;
     return results;

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <random>
+#include <set>
 
 #include <fmt/chrono.h>
 
@@ -35,6 +36,12 @@ std::string name_part(const std::string& text, std::size_t longest) {
     std::string part = lowercase_ascii(safe_file_name(text)).substr(0, longest);
     while (!part.empty() && part.back() == '-') part.pop_back();
     return part.empty() ? "x" : part;
+}
+
+/// Empty where it is none.
+std::string name_of_result(const Json& json) {
+    const auto name = json.is_object() && json.contains("score") ? json.find("name") : json.end();
+    return name != json.end() && name->is_string() ? name->get<std::string>() : "";
 }
 
 Json info_to_json(const RunInfo& info) {
@@ -222,7 +229,7 @@ void RunDirectory::write_result(std::string_view name, const Json& result) const
 void RunDirectory::write_figure(std::string_view name, const Json& figure) const { write_json(figures(), name, figure); }
 void RunDirectory::write_table(std::string_view name, const Json& table) const { write_json(tables(), name, table); }
 
-std::vector<std::pair<std::string, Json>> RunDirectory::read_all(const fs::path& sub_folder, const Broken& broken) const {
+RunDirectory::Documents RunDirectory::read_all(const fs::path& sub_folder, const Broken& broken) const {
     std::vector<std::string> stems;
     std::error_code error;
     for (fs::directory_iterator it(sub_folder, error), end; !error && it != end; it.increment(error))
@@ -231,7 +238,7 @@ std::vector<std::pair<std::string, Json>> RunDirectory::read_all(const fs::path&
         broken(sub_folder.filename().string(),
                fmt::format("{}: cannot be looked into: {}", sub_folder.string(), errno_text(error.value())));
     std::sort(stems.begin(), stems.end());
-    std::vector<std::pair<std::string, Json>> all;
+    Documents all;
     for (const std::string& stem : stems) {
         try {
             const fs::path file = sub_folder / (stem + ".json");
@@ -241,6 +248,22 @@ std::vector<std::pair<std::string, Json>> RunDirectory::read_all(const fs::path&
             broken(stem, problem.what());
         }
     }
+    return all;
+}
+
+RunDirectory::Documents RunDirectory::read_results(const Broken& broken) const {
+    Documents all = read_all(results(), broken);
+    std::set<std::string> own;
+    for (const auto& [stem, json] : all)
+        if (const std::string name = name_of_result(json); !name.empty() && stem == safe_file_name(name)) own.insert(name);
+    std::erase_if(all, [&](const auto& document) {
+        const auto& [stem, json] = document;
+        const std::string name = name_of_result(json);
+        if (own.count(name) == 0 || stem == safe_file_name(name)) return false;
+        broken(stem, fmt::format("{}: is another file of the result {}; it is left out, and {}.json counts",
+                                 (results() / (stem + ".json")).string(), faceter::quoted(name), safe_file_name(name)));
+        return true;
+    });
     return all;
 }
 

@@ -75,7 +75,11 @@ class RunDirectory {
     void write_table(std::string_view name, const Json& table) const;
     /// The parsed *.json of a folder above by stem (sorted). A file that cannot be read is left out; `broken` gets its stem and why.
     using Broken = std::function<void(const std::string& stem, const std::string& message)>;
-    std::vector<std::pair<std::string, Json>> read_all(const fs::path& sub_folder, const Broken& broken) const;
+    using Documents = std::vector<std::pair<std::string, Json>>;
+    Documents read_all(const fs::path& sub_folder, const Broken& broken) const;
+    /// Those of results(), but for other files of a result that stands in its own (a backup, say, whose score is an older one): `broken`
+    /// gets them.
+    Documents read_results(const Broken& broken) const;
 
     /// user.jsonl: tags, notes, archiving; appended a line at a time under a lock.
     void append_user_event(const Json& event) const;

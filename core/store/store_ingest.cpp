@@ -369,46 +369,26 @@ class Ingest {
                 points[before + key + suffix + after].push_back({*step, event.time, value.get<double>()});
     }
 
-    /// A file that cannot be read costs itself only; of a `kind` (figure, table) its error is kept in its place.
-    std::vector<std::pair<std::string, Json>> all_of(const fs::path& folder, const char* kind = nullptr) {
-        return run_.read_all(folder, [&](const std::string& stem, const std::string& message) {
-            warnings_.push_back(fmt::format("{}: {}", id_, message));
-            if (kind) document(kind, stem, {{"error", message}});
-        });
-    }
+    void warn(const std::string& message) { warnings_.push_back(fmt::format("{}: {}", id_, message)); }
 
-    using Files = std::vector<std::pair<std::string, Json>>;
-
-    /// Of the results that stand in the file that is theirs.
-    static std::set<std::string> names_of(const Files& files) {
-        std::set<std::string> names;
-        for (const auto& [stem, json] : files)
-            if (json.is_object() && json.contains("score") && stem == safe_file_name(text_or_empty(json, "name")))
-                names.insert(text_or_empty(json, "name"));
-        return names;
-    }
-
-    /// Beside a result's own file: a backup, say, whose score is an older one.
-    bool is_copy(const std::string& stem, const Json& json, const std::set<std::string>& own) {
-        const std::string name = json.is_object() && json.contains("score") ? text_or_empty(json, "name") : "";
-        if (own.count(name) == 0 || stem == safe_file_name(name)) return false;
-        warnings_.push_back(fmt::format("{}: {}: is another file of the result {}; it is left out, and {}.json counts", id_,
-                                        (run_.results() / (stem + ".json")).string(), faceter::quoted(name), safe_file_name(name)));
-        return true;
+    /// The documents of a `kind` (figure, table). A file that cannot be read costs itself only; its error is kept in its place.
+    void documents(const char* kind, const fs::path& folder) {
+        const auto broken = [&](const std::string& stem, const std::string& message) {
+            warn(message);
+            document(kind, stem, {{"error", message}});
+        };
+        for (const auto& [name, json] : run_.read_all(folder, broken)) document(kind, name, json);
     }
 
     void results() {
         for (const char* table : {"results", "costs"})
             Statement(database_, fmt::format("DELETE FROM {} WHERE run = ?", table)).bind(id_).run();
         Statement(database_, "DELETE FROM documents WHERE run = ? AND kind = 'analysis'").bind(id_).run();
-        const auto files = all_of(run_.results());
-        const std::set<std::string> own = names_of(files);
-        for (const auto& [name, json] : files) {
-            if (is_copy(name, json, own)) continue;
+        for (const auto& [name, json] : run_.read_results([&](const auto&, const std::string& message) { warn(message); })) {
             const bool is_scored = json.is_object() && json.contains("score") && !json["score"].is_number() && !json["score"].is_null();
             if (!json.is_object() || is_scored)
-                warnings_.push_back(fmt::format("{}: {}: is no result: a JSON object is expected, its score a number; {} left out", id_,
-                                                (run_.results() / (name + ".json")).string(), is_scored ? "its score is" : "it is"));
+                warn(fmt::format("{}: is no result: a JSON object is expected, its score a number; {} left out",
+                                 (run_.results() / (name + ".json")).string(), is_scored ? "its score is" : "it is"));
             if (!json.is_object()) continue;
             if (name == "_model")
                 cost(json);
@@ -442,8 +422,8 @@ class Ingest {
 
     void documents() {
         Statement(database_, "DELETE FROM documents WHERE run = ? AND kind IN ('figure', 'table')").bind(id_).run();
-        for (const auto& [name, json] : all_of(run_.figures(), "figure")) document("figure", name, json);
-        for (const auto& [name, json] : all_of(run_.tables(), "table")) document("table", name, json);
+        documents("figure", run_.figures());
+        documents("table", run_.tables());
     }
 
     void document(const char* kind, const std::string& name, const Json& json) {

@@ -16,9 +16,9 @@ class MappedFile;
 /// Copies share the map.
 class TokenCache {
   public:
-    /// `prefix` is the instruction put in front of every text. A file that is torn, corrupt, of another kind or holds
-    /// ids that are none of the tokenizer's is rebuilt; where the
-    /// folder cannot be written (read-only, full), the ids are kept in memory instead: a cache is never a reason to fail.
+    /// `prefix` is the instruction put in front of every text. A file that is torn, corrupt, of another kind or holds ids that are none of
+    /// the tokenizer's is rebuilt; where the folder cannot be written (read-only, full), the ids are kept in memory instead: a cache is
+    /// never a reason to fail.
     static TokenCache open_or_build(const std::filesystem::path& cache_folder, const Tokenizer& tokenizer,
                                     std::span<const std::string_view> texts, std::string_view prefix, std::size_t max_length,
                                     int threads = 0);

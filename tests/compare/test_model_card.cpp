@@ -1,5 +1,6 @@
 #include "compare/model_card.h"
 
+#include "compare/result_files.h"
 #include "support/sample_runs.h"
 #include "support/test.h"
 
@@ -71,6 +72,16 @@ class TestModelCard : public QObject {
         const std::string alone =
             model_card(finished_run(folder_.path() / "three", false), {"sentence-transformers", "", {}, "", "", "", {}});
         QVERIFY2(says(alone, "| set0") && !says(alone, "against the start model"), alone.c_str());
+    }
+    void a_backup_beside_a_result_does_not_take_its_place() {
+        const RunDirectory run = finished_run(folder_.path() / "backup", false);
+        const auto card = [&] { return model_card(run, {"sentence-transformers", "", {}, "", "", "", {}}); };
+        const std::string before = card();
+        Json older = read_json(run.results() / "set0.json");
+        older["score"] = 1.25;
+        for (const char* name : {"set0-backup.json", "_set0.json", "zz.json"}) write_file_atomic(run.results() / name, older.dump());
+        QCOMPARE(card(), before);
+        QCOMPARE(scored_results(run).at("set0").at("score").get<double>(), 43.0);
     }
     void a_start_model_of_other_settings_or_data_is_none() {
         for (const bool other_settings : {true, false}) {
