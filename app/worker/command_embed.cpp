@@ -8,13 +8,13 @@
 #include "common/error.h"
 #include "common/printable.h"
 #include "common/progress.h"
+#include "cut_texts.h"
 #include "data/text_chunks.h"
 #include "eval/embedder.h"
 #include "eval/quantise.h"
 #include "kept_input.h"
 #include "named_model.h"
 #include "npy_file.h"
-#include "text/encode_batch.h"
 
 namespace faceter::worker {
 namespace {
@@ -98,14 +98,6 @@ std::uint64_t count_texts(const EmbedCommand& options) {
     return count;
 }
 
-/// How many of the texts have more tokens than the model reads: what is behind them is in no vector.
-std::size_t count_cut(const EmbeddingModel& model, std::span<const std::string_view> texts, const Route& route) {
-    const TokenBatch tokens = encode_batch(*model.tokenizer, texts, route.instruction, model.max_length + 1, at::get_num_threads());
-    std::size_t cut = 0;
-    for (std::size_t i = 0; i < tokens.size(); ++i) cut += tokens[i].size() > model.max_length;
-    return cut;
-}
-
 int embed(const EmbedCommand& options) {
     keep_input(options.input, options.output);
     const std::uint64_t count = count_texts(options);
@@ -125,7 +117,7 @@ int embed(const EmbedCommand& options) {
     while (next_texts(chunks, options, out.rows())) {
         throw_if_stopped(options, out.rows());
         out.append(embed_texts(*opened.model, chunks.texts(), opened.route, embed_options));
-        num_cut += count_cut(*opened.model, chunks.texts(), opened.route);
+        num_cut += count_cut(*opened.model, chunks.texts(), opened.route.instruction, opened.model->max_length);
     }
     out.commit();
     progress.update(out.rows());

@@ -13,6 +13,7 @@
 #include "common/strings.h"
 #include "compare/model_card.h"
 #include "compare/mteb_results.h"
+#include "cut_texts.h"
 #include "data/sources.h"
 #include "eval/form_scores.h"
 #include "eval/tasks.h"
@@ -290,6 +291,7 @@ int evaluate(const EvaluateCommand& options) {
         progress.update(results.size(), set.name);
         const auto start = std::chrono::steady_clock::now();
         const EvaluationRoutes routes = chosen_routes(options, opened, set);
+        if (const std::string cut = cut_warning(*opened.model, set, routes); !cut.empty()) say(stderr, "warning: {}\n", cut);
         add_form_scores(forms, embedder, set, routes);
         const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
         results.push_back(forms.results.front().back());

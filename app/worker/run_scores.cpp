@@ -7,6 +7,7 @@
 
 #include "common/error.h"
 #include "common/strings.h"
+#include "cut_texts.h"
 #include "eval/group_embedding.h"
 #include "eval/tasks.h"
 #include "experiment/result_names.h"
@@ -93,7 +94,9 @@ bool RunScores::evaluate_all(CachedEmbedder& embedder) {
             run_.warn(fmt::format("{}; it is scored anew", problem));
         }
         run_.journal->phase("evaluate " + set.name);
-        const EvaluationResult result = evaluate_set(embedder, set, routes_for(model_, set, ""));
+        const EvaluationRoutes routes = routes_for(model_, set, "");
+        if (const std::string cut = cut_warning(model_, set, routes); !cut.empty()) run_.warn(cut);
+        const EvaluationResult result = evaluate_set(embedder, set, routes);
         run_.run.write_result(set.name, result.to_json());
         run_.journal->event(
             "result",

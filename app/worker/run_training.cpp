@@ -8,6 +8,7 @@
 #include "common/error.h"
 #include "common/printable.h"
 #include "common/strings.h"
+#include "cut_texts.h"
 #include "eval/group_embedding.h"
 #include "experiment/example_needs.h"
 #include "model/accelerator.h"
@@ -61,27 +62,30 @@ std::size_t most_steps_of(const CurriculumContext& context, const TrainingSettin
     return std::max<std::size_t>(1, (batches * epochs + accumulate - 1) / accumulate);
 }
 
-/// Where an instruction takes all tokens that are read of a side's texts, these are one and the same.
-void warn_of_full_lengths(const RunContext& run, const EmbeddingModel& model, const CurriculumContext& context,
-                          const TokenLengths& lengths) {
+/// What is not read of a side's texts: all that is behind an instruction which takes all tokens, or the ends of many. Empty: little.
+std::string unread_of(const EmbeddingModel& model, const TrainingSet& set, PairSide side, const TokenLengths& lengths) {
+    const bool query = side == PairSide::query;
+    const std::size_t own = query ? lengths.query : lengths.document, length = own > 0 ? own : model.max_length;
+    const std::string instruction = route_of(model, set, side).instruction;
+    const std::string setting = own == 0 ? "max_length" : query ? "training.query_length" : "training.document_length";
+    std::vector<std::int32_t> ids;
+    model.tokenizer->encode(instruction, 0, ids);
+    if (!instruction.empty() && ids.size() >= length)
+        return fmt::format(
+            "training data '{}' ({}): the instruction {} takes all {} tokens that are read of {}, so that nothing of a "
+            "text behind it is; raise {}, or shorten the instruction",
+            set.name, set.task, faceter::quoted(instruction, 60), length, query ? "a query" : "a document", setting);
+    const std::string subject = fmt::format("training data '{}' ({}), {}", set.name, set.task, query ? "queries" : "documents");
+    const std::string cut = cut_warning(subject, model, texts_of(set, side), instruction, length);
+    return cut.empty() ? "" : cut + "; " + setting + " sets it";
+}
+
+void warn_of_unread(const RunContext& run, const EmbeddingModel& model, const CurriculumContext& context, const TokenLengths& lengths) {
     for (const TrainingSet* set : context.sets) {
         const auto is_own = [&](const Task& task) { return task.name == set->task; };
         if (std::none_of(context.tasks.begin(), context.tasks.end(), is_own)) continue;
-        for (const PairSide side : {PairSide::query, PairSide::positive}) {
-            const bool query = side == PairSide::query;
-            const std::size_t own = query ? lengths.query : lengths.document, length = own > 0 ? own : model.max_length;
-            const std::string instruction = route_of(model, *set, side).instruction;
-            std::vector<std::int32_t> ids;
-            model.tokenizer->encode(instruction, 0, ids);
-            if (instruction.empty() || ids.size() < length) continue;
-            run.warn(
-                fmt::format("training data '{}' ({}): the instruction {} takes all {} tokens that are read of {}, so that nothing of a "
-                            "text behind it is; raise {}, or shorten the instruction",
-                            set->name, set->task, faceter::quoted(instruction, 60), length, query ? "a query" : "a document",
-                            own == 0 ? "max_length"
-                            : query  ? "training.query_length"
-                                     : "training.document_length"));
-        }
+        for (const PairSide side : {PairSide::query, PairSide::positive})
+            if (const std::string unread = unread_of(model, *set, side, lengths); !unread.empty()) run.warn(unread);
     }
 }
 
@@ -190,7 +194,7 @@ bool RunTraining::train_stage(std::size_t index, const PlannedStage& planned, co
     run_.journal->phase("plan batches");
     const auto curriculum = curriculum_of(planned, context, batcher);
     check_sets(context, *objective);
-    warn_of_full_lengths(run_, model_, context, training.lengths);
+    if (run_.is_root()) warn_of_unread(run_, model_, context, training.lengths);
     const fs::path kept = run_.run.folder() / objective->kept_as();
     if (const std::string message = objective->attach(model_, training.seed, kept); !message.empty())
         run_.journal->event("objective", {{"stage", index}, {"message", message}});

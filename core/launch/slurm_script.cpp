@@ -166,7 +166,11 @@ std::string examination_script(const Profile& profile) {
 
 std::vector<std::string> sbatch_command(const SlurmJob& job) {
     // The name stands in the script too, where SBATCH_JOB_NAME of the environment would come before it.
-    return {"sbatch", "--parsable", "--job-name=" + job.name, "--chdir=" + job.project.string(), "--output=" + (job.folder / "slurm-%A_%a.out").string(),
+    return {"sbatch",
+            "--parsable",
+            "--job-name=" + job.name,
+            "--chdir=" + job.project.string(),
+            "--output=" + (job.folder / "slurm-%A_%a.out").string(),
             (job.folder / "job.sh").string()};
 }
 

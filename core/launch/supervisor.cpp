@@ -179,6 +179,8 @@ int supervise(const fs::path& queue_folder) {
     ::signal(SIGHUP, SIG_IGN);
     install_stop_handlers();
     set_store_wait(store_wait);
+    // Threads of runs side by side that spin while they wait take the cores from those that they wait for.
+    if (queue.jobs > 1) ::setenv("OMP_WAIT_POLICY", "passive", 0);
     Supervisor(queue).work();
     write_file_atomic(queue.folder / "ended", utc_now() + "\n");
     return 0;

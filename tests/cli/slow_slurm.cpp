@@ -65,7 +65,7 @@ class SlowSlurm : public QObject {
         if (!SlurmCluster::installed()) QSKIP("SLURM is not installed here (slurm-wlm and munge)");
         folder_ = std::make_unique<TemporaryDirectory>();
         fs::permissions(folder_->path(), fs::perms(0755));  // munged wants its socket to be reached by all
-        qputenv("SBATCH_JOB_NAME", "of-the-user");  // as a login shell may have it: jobs are found, and cancelled, by their names
+        qputenv("SBATCH_JOB_NAME", "of-the-user");          // as a login shell may have it: jobs are found, and cancelled, by their names
         guardian_ = std::make_unique<Guardian>(folder_->path());
         for (int trial = 1; trial <= 3 && !(cluster_ && cluster_->ready()); ++trial) {  // another process may take a port first
             cluster_.reset();

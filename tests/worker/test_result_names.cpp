@@ -62,6 +62,15 @@ class TestResultNames : public QObject {
         QCOMPARE(Json::parse(alone.output).at("datasets").at(0).at("name").get<std::string>(), std::string("sts"));
     }
 
+    void texts_that_are_cut_before_they_are_scored_are_said() {
+        const auto said = [&](const char* length) {
+            return worker({"evaluate", "--model", model(), "--data", in("en/sts"), "--max-length", length}).last_lines;
+        };
+        const std::string cut = said("4");
+        QVERIFY2(cut.find("warning: data set 'sts': 100 % have more than 4 tokens; they are cut there") != std::string::npos, cut.c_str());
+        QVERIFY2(said("32").find("are cut there") == std::string::npos, "of texts that are read whole");
+    }
+
     void a_folder_that_is_named_twice_is_refused() {
         const ChildResult result = worker({"evaluate", "--model", model(), "--data", in("en/sts"), "--data", in("en/sts/")});
         QCOMPARE(result.exit_code, 2);

@@ -489,6 +489,25 @@ class TestStages : public QObject {
         QVERIFY(read_file(weights) == whole);
         QCOMPARE(read_json(done.results() / "similar.json").at("score").dump(), score);
     }
+    void texts_that_are_cut_are_said_of_each_side_that_loses_much() {
+        NEED_SHARED();
+        std::string text = experiment_text("{method: dense}", "");
+        text.replace(text.find("query_length: 6"), 15, "query_length: 3");
+        text.replace(text.find("max_length: 24"), 14, "max_length: 4");
+        std::string warnings;
+        for (const JournalEvent& event : events(run_text(text), "warning"))
+            warnings += event.fields.at("message").get<std::string>() + "\n";
+        for (const char* one :
+             {"training data 'fine' (fine), queries: 100 % have more than 3 tokens; they are cut there, and what is beyond is "
+              "not read; training.query_length sets it",
+              "training data 'weak' (weak), documents: ",
+              "more than 4 tokens; they are cut there, and what is beyond is not "
+              "read; max_length sets it",
+              "data set 'similar': 100 % have more than 4 tokens"})
+            QVERIFY2(warnings.find(one) != std::string::npos, warnings.c_str());
+        for (const JournalEvent& event : events(run("{method: dense}", ""), "warning"))
+            QVERIFY(event.fields.at("message").get<std::string>().find("max_length sets it") == std::string::npos);
+    }
     void an_instruction_that_leaves_nothing_of_a_text_is_said() {
         NEED_SHARED();
         std::string text = experiment_text("{method: instruction}", "");

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "cut_texts.h"
 #include "diagnose/diagnose_model.h"
 #include "eval/embedder.h"
 #include "experiment/catalogue.h"
@@ -23,19 +24,10 @@ namespace {
 constexpr double most_lost_tokens = 0.2;
 constexpr std::size_t most_texts = 2000, most_pairs = 256, fewest_pairs = 32, fewest_scored = 100;
 
-/// At most `most` of `all`, evenly spread.
-template <typename T>
-std::vector<T> spread(const std::vector<T>& all, std::size_t most) {
-    if (all.size() <= most) return all;
-    std::vector<T> some;
-    for (std::size_t i = 0; i < most; ++i) some.push_back(all[i * all.size() / most]);
-    return some;
-}
-
 struct Lengths {
     std::size_t texts = 0, cut = 0, tokens = 0, lost = 0;
     void add(const EmbeddingModel& model, const std::vector<std::string_view>& all, const std::string& instruction, std::size_t limit) {
-        const auto some = spread(all, most_texts);
+        const auto some = evenly_spread(all, most_texts);
         const TokenBatch batch = encode_batch(*model.tokenizer, some, instruction, std::size_t{1} << 24, at::get_num_threads());
         for (std::size_t i = 0; i < batch.size(); ++i) {
             const std::size_t length = batch[i].size();
@@ -67,12 +59,6 @@ std::size_t length_limit(const EmbeddingModel& model, const Json& recipe, PairSi
     return own > 0 ? std::min(own, model.max_length) : model.max_length;
 }
 
-std::vector<std::string_view> texts_of(const TrainingSet& set, PairSide side) {
-    std::vector<std::string_view> texts;
-    for (const Example& example : set.examples) texts.push_back(set.texts[side == PairSide::query ? example.anchor : example.positive]);
-    return texts;
-}
-
 /// Some pairs of a set as a model embeds them: rows of unit length.
 struct PairRows {
     std::vector<Example> examples;
@@ -90,7 +76,7 @@ at::Tensor embed_side(const EmbeddingModel& model, const TrainingSet& set, const
     return unit_rows(model, set, texts, side);
 }
 PairRows rows_of(const EmbeddingModel& model, const TrainingSet& set) {
-    PairRows rows{spread(set.examples, most_pairs), {}, {}};
+    PairRows rows{evenly_spread(set.examples, most_pairs), {}, {}};
     rows.queries = embed_side(model, set, rows.examples, PairSide::query);
     rows.documents = embed_side(model, set, rows.examples, PairSide::positive);
     return rows;
