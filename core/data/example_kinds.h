@@ -10,6 +10,7 @@ namespace faceter {
 struct ExampleKind {
     bool scored = false;     ///< a score of the pair, and of each hard negative
     bool negatives = false;  ///< hard negatives
+    std::string label{};     ///< of a pair whose record has one
 };
 
 /// Shows `take` of what kinds the examples of a data entry are, until it returns false: record by record where those of a file are pairs,

@@ -22,6 +22,8 @@ const TableColumns columns_of_pairs{
     {{anchor_names.begin(), anchor_names.end()}, {positive_names.begin(), positive_names.end()}}};
 const TableColumns columns_of_labelled{{"text", "label"}, {{"text"}, {"label", "label_text"}}};
 
+constexpr std::ptrdiff_t labels_shown = 5;
+
 std::string_view checked(std::string_view text, std::string_view key) {
     if (trim(text).empty()) throw BadRecord{fmt::format("member '{}' is empty", key), ""};
     return text;
@@ -53,6 +55,12 @@ void append_negatives(const Record& record, std::vector<std::string_view>& negat
         if (is_negative(member)) negatives.push_back(checked(member.text, member.key));
 }
 
+/// Of a record that has one which is a text or a number; else empty.
+std::string label_of_pair(const Record& record) {
+    const Record::Member* label = record.find({"label"});
+    return label && label->kind != Record::Kind::list && label->kind != Record::Kind::other ? std::string(label_text(*label)) : "";
+}
+
 /// Where an entry names labels, only their records count; the labels seen tell whether it should have.
 class LabelFilter {
   public:
@@ -61,17 +69,14 @@ class LabelFilter {
         const Record::Member* member = record.find({"label"});
         if (!member) return wanted_.empty();
         const std::string_view label = label_text(*member);
-        if (seen_.size() < 20) seen_.emplace(label);
+        if (std::ssize(seen_) <= labels_shown && !record.find({"score", "scores"})) seen_.emplace(label);
         const bool taken = wanted_.empty() || is_one_of(*member, wanted_);
         left_out_ += !taken;
         return taken;
     }
     void report(const std::string& file, DataReport& report) const {
         if (!wanted_.empty()) report.counts["left_out_by_label"] = left_out_;
-        if (wanted_.empty() && (seen_.contains("contradiction") || seen_ == std::set<std::string>{"0", "1"}))
-            report.warnings.push_back(
-                fmt::format("{}: its pairs carry labels ({}) and all of them are used as positives; set labels: [...] to choose", file,
-                            fmt::join(seen_, ", ")));
+        if (wanted_.empty() && seen_.size() > 1) report.warnings.push_back(fmt::format("{}: {}", file, warning_of_labels(seen_)));
     }
 
   private:
@@ -81,6 +86,14 @@ class LabelFilter {
 };
 
 }  // namespace
+
+std::string warning_of_labels(const std::set<std::string>& labels) {
+    const std::vector<std::string> some(labels.begin(), std::next(labels.begin(), std::min<std::ptrdiff_t>(labels_shown, std::ssize(labels))));
+    return fmt::format(
+        "its pairs carry labels ({}{}) and all of them are used as positives; name those that belong together (labels: [...]), or call the "
+        "member 'score' where it is a grade that the objective learns from",
+        fmt::join(some, ", "), std::ssize(labels) > labels_shown ? ", ..." : "");
+}
 
 bool is_pair_record(const Record& record) {
     return record.find(std::span<const std::string_view>(anchor_names)) && record.find(std::span<const std::string_view>(positive_names));
@@ -101,7 +114,7 @@ ExampleKind kind_of_pair(const Record& record) {
     const bool in_lists = anchor && anchor->kind == Record::Kind::list;  // MEDI's ["instruction", "text"]
     const bool one_positive = in_lists || !positive || positive->kind != Record::Kind::list || positive->count == 1;
     const bool of_pair = (one_positive && !negatives) || record.find({"score_1"});
-    return {record.find({"scores"}) || (of_pair && record.find({"score"})), negatives};
+    return {record.find({"scores"}) || (of_pair && record.find({"score"})), negatives, label_of_pair(record)};
 }
 
 void read_pair_file(const fs::path& file, const DataEntry& entry, TrainingBuilder& builder, DataReport& report) {

@@ -1,4 +1,6 @@
 #pragma once
+#include <set>
+
 #include "data/example_kinds.h"
 #include "data/folder_layout.h"
 
@@ -13,6 +15,9 @@ namespace faceter {
 ///   label      label: only records with one of the entry's `labels` are used, where it sets any
 /// A table without a header line has the columns anchor, positive, and as many negatives as follow.
 void read_pair_file(const fs::path& file, const DataEntry& entry, TrainingBuilder& builder, DataReport& report);
+
+/// What there is to say of pairs whose records have several labels, of which the entry chooses none.
+std::string warning_of_labels(const std::set<std::string>& labels);
 
 /// True where a record has an anchor and a positive.
 bool is_pair_record(const Record& record);

@@ -8,6 +8,7 @@
 #include "common/error.h"
 #include "common/strings.h"
 #include "data/example_kinds.h"
+#include "data/pair_file.h"
 #include "data/settings.h"
 #include "experiment/recipes.h"
 #include "settings/core_settings.h"
@@ -15,25 +16,30 @@
 namespace faceter {
 namespace {
 
-bool is_scored(ExampleKind kind) { return kind.scored; }
-bool has_negatives(ExampleKind kind) { return kind.negatives; }
-bool has_either(ExampleKind kind) { return kind.scored || kind.negatives; }
+bool is_scored(const ExampleKind& kind) { return kind.scored; }
+bool has_negatives(const ExampleKind& kind) { return kind.negatives; }
+bool has_either(const ExampleKind& kind) { return kind.scored || kind.negatives; }
 
 /// Surely no example of the entry is so.
-bool none_is(const Json& entry, bool (*so)(ExampleKind)) {
+bool none_is(const Json& entry, bool (*so)(const ExampleKind&)) {
     bool found = false;
-    const bool told = look_at_examples(entry, [&](ExampleKind kind) { return !(found = so(kind)); });
+    const bool told = look_at_examples(entry, [&](const ExampleKind& kind) { return !(found = so(kind)); });
     return told && !found;
 }
 
 /// The first example of the entry, where its settings or files tell.
 std::optional<ExampleKind> first_of(const Json& entry) {
     std::optional<ExampleKind> first;
-    look_at_examples(entry, [&](ExampleKind kind) {
+    look_at_examples(entry, [&](const ExampleKind& kind) {
         first = kind;
         return false;
     });
     return first;
+}
+
+bool has_label(const Json& entry) {
+    const auto first = first_of(entry);
+    return first && !first->label.empty();
 }
 
 std::string name_of(const Json& entry) {
@@ -124,6 +130,7 @@ class Check {
             if (!seen_.insert(Json::array({objective.name, mined, name, entry})).second) continue;
             require_format(name, i, entry);
             warn_of_scores(objective, name, i, entry);
+            warn_of_labels(objective, name, i, entry);
             if (const std::string reason = why_not(objective.learns_from, entry, mined); !reason.empty())
                 throw settings_error("{} ({}): objective {} {}", place(name, i), name_of(entry), objective.name, reason);
         }
@@ -151,6 +158,21 @@ class Check {
                         learn.empty() ? "" : ", or use an objective that learns from scores: " + learn));
     }
 
+    /// Pairs of which some may be said not to belong together; where scores are learnt from, why_not() refuses them.
+    void warn_of_labels(const Extension& objective, const std::string& name, std::size_t i, const Json& entry) {
+        constexpr std::size_t most_looked_at = 2000;
+        const bool chosen = !json_or<Json>(entry, "labels", Json::array(), "data entry").empty();
+        if (chosen || objective.learns_from == LearnsFrom::anything) return;
+        std::set<std::string> labels;
+        std::size_t count = 0;
+        look_at_examples(entry, [&](const ExampleKind& kind) {
+            if (!kind.label.empty() && !kind.scored) labels.insert(kind.label);
+            return ++count < most_looked_at && labels.size() < 6;
+        });
+        if (labels.size() > 1)
+            remarks_.push_back(fmt::format("{} ({}): {}", place(name, i), name_of(entry), warning_of_labels(labels)));
+    }
+
     std::string why_not(LearnsFrom what, const Json& entry, bool mined) const {
         if (what == LearnsFrom::scores && none_is(entry, is_scored))
             return "learns from scores, and these data have none; give each example 'scores', the positive's first, or have a teacher "
@@ -165,9 +187,9 @@ class Check {
                    "(faceter data mine, or mine in stages)" +
                    others(none_is(entry, is_scored) ? LearnsFrom::positives : LearnsFrom::order);
         if (what == LearnsFrom::order && !mined && none_is(entry, has_either))
-            return "learns an order of pairs, and these data have neither scores nor negatives; give each pair a 'score', or have "
-                   "a teacher write it (faceter data score)" +
-                   others(LearnsFrom::positives);
+            return "learns an order of pairs, and these data have neither scores nor negatives; give each pair a 'score'" +
+                   std::string(has_label(entry) ? " (their 'label' is not read as one: where it is a grade, call it so)" : "") +
+                   ", or have a teacher write it (faceter data score)" + others(LearnsFrom::positives);
         return "";
     }
 

@@ -14,8 +14,8 @@ Schema early_stopping_schema() {
                      "Name of the evaluation data set to watch; empty: the mean of all that are scored during training. Where a stage "
                      "trains one "
                      "encoder or adapter of several, only sets whose texts go through it are watched."),
-                integer("patience", 3, "Evaluations without a better score after which training stops.").at_least(1).in("evaluations"),
-                real("min_delta", 0.0, "A score must rise by more than this to count as better.").at_least(0).in("points"),
+                integer("patience", 3, "Evaluations without a gain after which training stops.").at_least(1).in("evaluations"),
+                real("min_delta", 0.0, "A score must rise by more than this to be a gain; the weights of the best score are kept whatever it rose by.").at_least(0).in("points"),
             }};
 }
 

@@ -163,6 +163,7 @@ void Trainer::restore(const Checkpoint& checkpoint) {
     const std::string name = (checkpoint.folder / "state.json").string();
     restore_curriculum(curriculum_, json_at<Json>(details, "curriculum", name), name);
     best_score_ = json_at<double>(details, "best_score", name);
+    gained_score_ = json_or<double>(details, "gained_score", best_score_, name);
     best_step_ = json_or<std::int64_t>(details, "best_step", 0, name);
     evaluations_without_gain_ = json_at<std::int64_t>(details, "evaluations_without_gain", name);
 }
@@ -360,6 +361,7 @@ CheckpointState Trainer::state() const {
             step_,
             {{"curriculum", curriculum_.state()},
              {"best_score", best_score_},
+             {"gained_score", gained_score_},
              {"best_step", best_step_},
              {"evaluations_without_gain", evaluations_without_gain_}}};
 }
@@ -372,8 +374,9 @@ void Trainer::save(const TrainerEvents& events) const {
 void Trainer::judge(const TrainerEvents& events, Verdict& verdict) const {
     verdict.score = events.evaluate(step_);
     constexpr double rounding = 1e-9;  // of sums in another order, in percent: no better score
-    verdict.better = verdict.score > best_score_ + std::max(early_.min_delta, rounding);
-    verdict.enough = early_.on && !verdict.better && evaluations_without_gain_ + 1 >= early_.patience;
+    verdict.better = verdict.score > best_score_ + rounding;
+    verdict.gained = verdict.score > gained_score_ + std::max(early_.min_delta, rounding);
+    verdict.enough = early_.on && !verdict.gained && evaluations_without_gain_ + 1 >= early_.patience;
 }
 
 bool Trainer::is_judged(const TrainerEvents& events) const {
@@ -391,18 +394,17 @@ Trainer::Verdict Trainer::agree(const TrainerEvents& events) {
     v.stop = step_ < total_steps_ && !v.enough && events.should_stop();
     v.save = group_.rank() == 0 && events.checkpoint_wanted();
     if (group_.size() > 1) {
-        at::Tensor sums = at::tensor({double(v.stop), double(v.save), double(v.better), double(v.enough), v.score}, at::kDouble);
+        at::Tensor sums = at::tensor({double(v.stop), double(v.save), double(v.better), double(v.gained), double(v.enough), v.score}, at::kDouble);
         group_.all_reduce_sum(sums, judged ? Patience::work : Patience::step);
         const auto* sum = sums.data_ptr<double>();
-        v = {sum[0] > 0 && sum[3] == 0, sum[1] > 0, sum[2] > 0, sum[3] > 0, sum[4]};
+        v = {sum[0] > 0 && sum[4] == 0, sum[1] > 0, sum[2] > 0, sum[3] > 0, sum[4] > 0, sum[5]};
     }
     if (v.better) {
         best_score_ = v.score;
-        evaluations_without_gain_ = 0;
         keep_best();
-    } else if (judged) {
-        ++evaluations_without_gain_;
     }
+    if (v.gained) gained_score_ = v.score;
+    if (judged) evaluations_without_gain_ = v.gained ? 0 : evaluations_without_gain_ + 1;
     return v;
 }
 

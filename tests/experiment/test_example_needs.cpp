@@ -180,6 +180,25 @@ class TestExampleNeeds : public QObject {
         for (const std::string& other : {taught, plain}) QCOMPARE(check(entry(other), "infonce").size(), std::size_t{0});
         for (const char* objective : {"by_order", "by_itself"}) QCOMPARE(check(entry(scored), objective).size(), std::size_t{0});
     }
+    void pairs_of_several_labels_are_warned_of_where_none_are_chosen() {
+        const auto labelled = [&](const std::string& name, const std::vector<std::string>& labels, const std::string& more = "") {
+            std::string lines;
+            for (const std::string& label : labels) lines += R"({"query": "q", "document": "d", "label": )" + label + more + "}\n";
+            return file(name, lines);
+        };
+        const std::string snli = labelled("snli.jsonl", {"0", "1", "2"}), words = labelled("w.jsonl", {"\"same\"", "\"other\""}),
+                          grades = labelled("g.jsonl", {"0.1", "0.5", "0.9", "0.2", "0.7", "1.0", "0.3"});
+        for (const auto& [path, said] : {std::pair(snli, "(0, 1, 2)"), std::pair(words, "(other, same)"), std::pair(grades, "0.9, ...)")}) {
+            const auto remarks = check(entry(path), "infonce");
+            QCOMPARE(remarks.size(), std::size_t{1});
+            QVERIFY2(remarks[0].starts_with("/base/x.yaml: tasks.t.train[0] (set): its pairs carry labels ("), remarks[0].c_str());
+            QVERIFY2(remarks[0].find(said) != std::string::npos, remarks[0].c_str());
+        }
+        QCOMPARE(check(entry(snli, "labels: [\"0\"]"), "infonce").size(), std::size_t{0});
+        QCOMPARE(check(entry(labelled("one.jsonl", {"1", "1"})), "infonce").size(), std::size_t{0});
+        QCOMPARE(check(entry(labelled("s.jsonl", {"1", "0"}, ", \"score\": 0.5")), "by_order").size(), std::size_t{0});
+        EXPECT_ERROR(check(entry(grades), "by_order"), "neither scores nor negatives", "their 'label' is not read as one");
+    }
     void batches_of_one_pair_without_negatives_are_refused_where_they_teach_nothing() {
         const std::string pairs = file("p.jsonl", R"({"query": "q", "document": "d"})");
         const std::string triplets = file("n.jsonl", R"({"query": "q", "document": "d", "negatives": ["n"]})");

@@ -367,6 +367,40 @@ class TestTrainer : public QObject {
         for (std::size_t i = 0; i < best.size(); ++i) QVERIFY(at::equal(again[i], best[i]));
     }
 
+    /// As transformers' early stopping has it: a gain too small to go on for is kept all the same.
+    void the_best_score_is_kept_whatever_a_gain_must_be_also_across_a_resume() {
+        NEED_SHARED();
+        TrainingSettings settings = small();
+        settings.evaluate_every_steps = 1;
+        const EarlyStopping early{true, 3, 2, true};  // a gain is of more than 2
+        const std::vector<double> scores{20, 21, 21.5, 19, 30, 30, 30, 30};
+        const auto events_of = [&] {
+            TrainerEvents events;
+            events.evaluate = [&](std::int64_t step) { return scores[static_cast<std::size_t>(step) - 1]; };
+            return events;
+        };
+        Bench whole(settings, false, {}, early), resumed(settings, false, {}, early);
+        TemporaryDirectory folder;
+        const CheckpointStore store(folder.path(), 2);
+        TrainerEvents events = events_of();
+        events.checkpoint = [&](const CheckpointState& state, const std::vector<NamedTensor>& optimizer) {
+            store.save(state, whole.model->named_tensors(), optimizer);
+        };
+        events.checkpoint_wanted = [&] { return whole.trainer->step() == 2; };
+        QVERIFY(whole.trainer->run(events) == TrainOutcome::early_stopped);
+        QCOMPARE(whole.trainer->step(), std::int64_t{4});  // three evaluations without a gain
+        QCOMPARE(whole.trainer->kept_step(), std::int64_t{3});
+        fs::remove_all(folder.path() / "stage-000-step-000000004");
+        std::vector<std::string> warnings;
+        const auto checkpoint = store.newest(warnings);
+        QVERIFY(checkpoint && checkpoint->state.step == 2);
+        resumed.model->load_weights(Weights(std::vector<fs::path>{checkpoint->model()}));
+        resumed.trainer->restore(*checkpoint);
+        QVERIFY(resumed.trainer->run(events_of()) == TrainOutcome::early_stopped);
+        QCOMPARE(resumed.trainer->step(), std::int64_t{4});
+        QCOMPARE(resumed.trainer->kept_step(), std::int64_t{3});
+    }
+
     /// The weights after the last evaluation were left for older ones unseen, and rounding was a better score.
     void the_last_step_is_judged_as_well_and_rounding_is_no_better_score() {
         NEED_SHARED();
