@@ -14,6 +14,7 @@
 #include "compare/model_card.h"
 #include "compare/mteb_results.h"
 #include "cut_texts.h"
+#include "data/record.h"
 #include "data/sources.h"
 #include "eval/form_scores.h"
 #include "eval/tasks.h"
@@ -115,9 +116,13 @@ std::vector<Json> entries_of(const EvaluateCommand& options, bool has_tasks) {
 EvaluationSet read_set(const Json& entry) {
     DataRequest request;
     request.settings = entry;
-    EvaluationSet set = load_evaluation_set(request);
-    for (const std::string& warning : warnings_of(set.card)) say(stderr, "warning: {}\n", warning);
-    return set;
+    try {
+        EvaluationSet set = load_evaluation_set(request);
+        for (const std::string& warning : warnings_of(set.card)) say(stderr, "warning: {}\n", warning);
+        return set;
+    } catch (const Error& error) {
+        throw with_advice(error, "or take it out of the file");
+    }
 }
 
 /// What is to be scored. Folders named one by one are all read before anything is computed: a broken one is found now, not after an hour. A

@@ -38,6 +38,18 @@ fs::path inner_folder(const fs::path& folder, const std::string& name, const fs:
 /// "sentence_transformers.models.Pooling", "sentence_transformers.sentence_transformer.modules.pooling.Pooling" -> "Pooling".
 std::string class_name(const std::string& type) { return type.substr(type.rfind('.') == std::string::npos ? 0 : type.rfind('.') + 1); }
 
+/// The released jina-embeddings-v3 names a Transformer of its own.
+bool is_of_jina(const std::string& type) { return type.ends_with("custom_st.Transformer"); }
+
+/// Of a module of modules.json. What another's class of that name computes is not known here.
+std::string kind_of_module(const std::string& type, const fs::path& path) {
+    if (!type.starts_with("sentence_transformers.") && !is_of_jina(type))
+        throw data_error(
+            "{}: the module {} is code of the model's own, and none of sentence-transformers; what it computes is not known here",
+            path.string(), faceter::quoted(type));
+    return class_name(type);
+}
+
 /// Pooling by one mode, in the spelling of sentence-transformers 5.2 and later.
 Pooling pooling_of_mode(const std::string& mode, const fs::path& source) {
     constexpr std::pair<std::string_view, Pooling> modes[] = {{"mean", Pooling::mean},
@@ -110,19 +122,20 @@ void read_normalize(const fs::path& folder, ModelFolder& model) {
         refuse_foreign_normalize(read_config(path), path.string());
 }
 
-/// modules.json: Transformer, Pooling, perhaps Dense ones, perhaps Normalize, in this order.
-void read_modules(const fs::path& path, ModelFolder& model) {
+/// modules.json: Transformer, Pooling, perhaps Dense ones, perhaps Normalize, in this order. Returns whether the Transformer is jina's.
+bool read_modules(const fs::path& path, ModelFolder& model) {
     const Json modules = read_json(path, max_config_bytes);
     if (!modules.is_array()) throw data_error("{}: is not a list of modules", path.string());
     std::vector<std::string> kinds;
-    bool known = true;
+    bool known = true, of_jina = false;
     for (const Json& module : modules) {
         const auto type = json_at<std::string>(module, "type", path.string());
         if (type == own_module_type) {
             model.only_faceter = true;
             continue;
         }
-        const std::string kind = class_name(type);
+        const std::string kind = kind_of_module(type, path);
+        of_jina = of_jina || is_of_jina(type);
         const std::string name = json_or(module, "path", std::string(), path.string());
         const fs::path folder = inner_folder(model.folder, name, path);
         const std::size_t place = kinds.size();
@@ -139,6 +152,7 @@ void read_modules(const fs::path& path, ModelFolder& model) {
         throw data_error(
             "{}: the modules {} are not supported; Transformer, Pooling, perhaps Dense and perhaps Normalize, in this order, are",
             path.string(), faceter::quoted(join(kinds, ", ")));
+    return of_jina;
 }
 
 /// 0 where none is named.
@@ -151,6 +165,14 @@ std::size_t named_length(const Json& config, const std::string& name) {
             "has positions for",
             name);
     return tokens;
+}
+
+void require_jina(const ModelFolder& model, bool of_jina, const std::string& config_name) {
+    if (of_jina && !model.config.contains("lora_adaptations"))
+        throw data_error(
+            "{}: modules.json names custom_st.Transformer, code of the model's own, and this is no jina-embeddings-v3 (lora_adaptations); "
+            "what it computes is not known here",
+            config_name);
 }
 
 void read_sentence_config(ModelFolder& model, std::size_t& max_seq_length) {
@@ -226,6 +248,9 @@ void read_prompts(ModelFolder& model) {
     if (!fs::exists(path)) return;
     const Json config = read_config(path);
     refuse_truncation(config, path.string());
+    if (const auto type = json_or<std::string>(config, "model_type", "SentenceTransformer", path.string()); type != "SentenceTransformer")
+        throw data_error("{}: the folder is of a {}, whose modules do not make the embeddings of a SentenceTransformer", path.string(),
+                         faceter::quoted(type));
     const Json prompts = json_or(config, "prompts", Json::object(), path.string());
     if (!prompts.is_object()) throw data_error("{}: prompts is not an object", path.string());
     for (const auto& [name, prompt] : prompts.items())
@@ -325,11 +350,12 @@ ModelFolder ModelFolder::open(const std::filesystem::path& folder) {
     model.folder = model.encoder_folder = home_of(folder);
     const bool elsewhere = model.folder != folder;
     const fs::path modules = model.folder / "modules.json";
-    if (fs::exists(modules)) read_modules(modules, model);
+    const bool of_jina = fs::exists(modules) && read_modules(modules, model);
     const fs::path config = (elsewhere ? folder : model.encoder_folder) / "config.json";
     if (!fs::exists(config)) throw_no_model(config);
     model.config = read_config(config);
     model.model_type = json_at<std::string>(model.config, "model_type", config.string());
+    require_jina(model, of_jina, config.string());
     if (!fs::exists(modules)) model.pooling = usual_pooling(model.config, config.string());
     model.weight_files = find_weight_files(config.parent_path());
     read_lengths(model, config.string());
@@ -344,10 +370,11 @@ ModelFolder ModelFolder::open(const std::filesystem::path& folder) {
 ModelFolder open_modules(const std::filesystem::path& folder) {
     ModelFolder model;
     model.folder = model.encoder_folder = folder;
-    read_modules(folder / "modules.json", model);
+    const bool of_jina = read_modules(folder / "modules.json", model);
     const fs::path config = model.encoder_folder / "config.json";
     model.config = read_config(config);
     model.model_type = json_at<std::string>(model.config, "model_type", config.string());
+    require_jina(model, of_jina, config.string());
     read_lengths(model, config.string());
     read_prompts(model);
     return model;

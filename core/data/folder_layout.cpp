@@ -166,6 +166,13 @@ fs::path FolderContext::need_split(const std::string& wanted, bool tables) const
     return file ? *file : need(wanted, tables);
 }
 
+std::string_view FolderContext::text(const Record& record, std::string_view key) {
+    if (!is_scored || entry.on_error == RecordErrors::Policy::skip) return record.text(key);
+    const std::string_view text = record.written_text(key);
+    blank_texts += trim(text).empty();
+    return text;
+}
+
 std::string FolderContext::place() const {
     return subset.empty() ? folder.string() : fmt::format("{}, subset {}", folder.string(), faceter::quoted(subset));
 }

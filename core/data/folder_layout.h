@@ -32,6 +32,11 @@ struct FolderContext {
     /// The same, or a data error.
     fs::path need_split(const std::string& split, bool tables = false) const;
     void read(const fs::path& file, const std::function<void(const Record&)>& take, const TableColumns& columns = {});
+    /// A text that is not blank. Of data that are scored a blank one counts as it is, as MTEB has it (blank_texts), where bad records are
+    /// not passed over.
+    std::string_view text(const Record& record, std::string_view key);
+    bool is_scored = false;       ///< the data set is read to be scored
+    std::size_t blank_texts = 0;  ///< that text() gave
 };
 
 /// The split under its own name first, then under those that mean the same: "dev", "val", "valid" and "validation".

@@ -13,7 +13,7 @@ void evaluation(FolderContext& context, EvaluationSet& set) {
     context.read(
         context.need_split(context.split, true),
         [&](const Record& record) {
-            const std::string_view first = record.text("sentence1"), second = record.text("sentence2");
+            const std::string_view first = context.text(record, "sentence1"), second = context.text(record, "sentence2");
             data.first.add(first);
             data.second.add(second);
         },

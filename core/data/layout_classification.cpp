@@ -28,7 +28,7 @@ void read_labelled(FolderContext& context, const fs::path& file, TextTable& text
     context.read(
         file,
         [&](const Record& record) {
-            const std::string_view text = record.text("text");
+            const std::string_view text = context.text(record, "text");
             const Record::Member* label = record.find({"label", "label_text"});
             if (!label) throw BadRecord{"member 'label' is missing", "members: " + record.known()};
             const std::string_view key = label_text(*label);

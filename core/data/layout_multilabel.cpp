@@ -19,7 +19,7 @@ const Record::Member* labels_of(const Record& record) {
 
 void read_part(FolderContext& context, const fs::path& file, Part& part, LabelIndex& index) {
     context.read(file, [&](const Record& record) {
-        const std::string_view text = record.text("text");
+        const std::string_view text = context.text(record, "text");
         const Record::Member* member = labels_of(record);
         if (!member) throw BadRecord{"member 'label' is missing or not a list", "members: " + record.known()};
         std::vector<std::int32_t> labels;

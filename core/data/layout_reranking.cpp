@@ -18,7 +18,7 @@ RerankingData read_queries(FolderContext& context) {
     context.read(context.need_split(context.split), [&](const Record& record) {
         const auto positive = text_or_texts(record, "positive"), negative = text_or_texts(record, "negative");
         RerankingData::Query query;
-        const std::string_view text = record.text("query");
+        const std::string_view text = context.text(record, "query");
         if (positive.empty() || negative.empty()) {
             ++one_sided;
             return;

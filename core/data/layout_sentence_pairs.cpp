@@ -15,7 +15,7 @@ void read_pairs(FolderContext& context, PairData& data, const TableColumns& colu
     context.read(
         context.need_split(context.split, true),
         [&](const Record& record) {
-            const std::string_view first = record.text("sentence1"), second = record.text("sentence2");
+            const std::string_view first = context.text(record, "sentence1"), second = context.text(record, "sentence2");
             const double score = score_of(record);
             data.first.push_back(data.texts.intern(first));
             data.second.push_back(data.texts.intern(second));

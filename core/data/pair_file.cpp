@@ -88,7 +88,8 @@ class LabelFilter {
 }  // namespace
 
 std::string warning_of_labels(const std::set<std::string>& labels) {
-    const std::vector<std::string> some(labels.begin(), std::next(labels.begin(), std::min<std::ptrdiff_t>(labels_shown, std::ssize(labels))));
+    const std::vector<std::string> some(labels.begin(),
+                                        std::next(labels.begin(), std::min<std::ptrdiff_t>(labels_shown, std::ssize(labels))));
     return fmt::format(
         "its pairs carry labels ({}{}) and all of them are used as positives; name those that belong together (labels: [...]), or call the "
         "member 'score' where it is a grade that the objective learns from",

@@ -63,11 +63,16 @@ const Record::Member& Record::need(std::string_view key) const {
     throw BadRecord{fmt::format("member '{}' is missing", key), "members: " + known()};
 }
 
-std::string_view Record::text(std::string_view key) const {
+std::string_view Record::written_text(std::string_view key) const {
     const Member& member = need(key);
     if (member.kind != Kind::text) throw BadRecord{fmt::format("member '{}' is not a text", key), ""};
-    if (trim(member.text).empty()) throw BadRecord{fmt::format("member '{}' is empty", key), ""};
     return member.text;
+}
+
+std::string_view Record::text(std::string_view key) const {
+    const std::string_view text = written_text(key);
+    if (trim(text).empty()) throw BadRecord{fmt::format("member '{}' is empty", key), ""};
+    return text;
 }
 
 std::string_view Record::text_or_number(std::string_view key) const {

@@ -74,6 +74,8 @@ class Record {
 
     /// A text that is not blank.
     std::string_view text(std::string_view key) const;
+    /// A text, which may be blank.
+    std::string_view written_text(std::string_view key) const;
     /// A text, which may be empty; an id may be a number, too.
     std::string_view text_or_number(std::string_view key) const;
     std::string_view text_or_empty(std::string_view key) const;

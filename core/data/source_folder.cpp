@@ -48,7 +48,11 @@ EvaluationSet read_evaluation(FolderContext& context) {
     EvaluationSet set;
     set.name = context.entry.set_name();
     set.task_type = layout.task;
+    context.is_scored = true;
     layout.evaluation(context, set);
+    if (context.blank_texts > 0)
+        context.report.warnings.push_back(
+            fmt::format("{}: {} texts are empty; they are scored as they are", context.place(), context.blank_texts));
     limit_evaluation(set, context.entry.limits, context.report);
     if (const auto* data = std::get_if<RetrievalData>(&set.data)) {
         context.report.counts["documents"] = data->documents.size();

@@ -169,8 +169,7 @@ class Check {
             if (!kind.label.empty() && !kind.scored) labels.insert(kind.label);
             return ++count < most_looked_at && labels.size() < 6;
         });
-        if (labels.size() > 1)
-            remarks_.push_back(fmt::format("{} ({}): {}", place(name, i), name_of(entry), warning_of_labels(labels)));
+        if (labels.size() > 1) remarks_.push_back(fmt::format("{} ({}): {}", place(name, i), name_of(entry), warning_of_labels(labels)));
     }
 
     std::string why_not(LearnsFrom what, const Json& entry, bool mined) const {

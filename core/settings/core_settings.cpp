@@ -15,7 +15,10 @@ Schema early_stopping_schema() {
                      "trains one "
                      "encoder or adapter of several, only sets whose texts go through it are watched."),
                 integer("patience", 3, "Evaluations without a gain after which training stops.").at_least(1).in("evaluations"),
-                real("min_delta", 0.0, "A score must rise by more than this to be a gain; the weights of the best score are kept whatever it rose by.").at_least(0).in("points"),
+                real("min_delta", 0.0,
+                     "A score must rise by more than this to be a gain; the weights of the best score are kept whatever it rose by.")
+                    .at_least(0)
+                    .in("points"),
             }};
 }
 

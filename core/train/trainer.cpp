@@ -394,7 +394,8 @@ Trainer::Verdict Trainer::agree(const TrainerEvents& events) {
     v.stop = step_ < total_steps_ && !v.enough && events.should_stop();
     v.save = group_.rank() == 0 && events.checkpoint_wanted();
     if (group_.size() > 1) {
-        at::Tensor sums = at::tensor({double(v.stop), double(v.save), double(v.better), double(v.gained), double(v.enough), v.score}, at::kDouble);
+        at::Tensor sums =
+            at::tensor({double(v.stop), double(v.save), double(v.better), double(v.gained), double(v.enough), v.score}, at::kDouble);
         group_.all_reduce_sum(sums, judged ? Patience::work : Patience::step);
         const auto* sum = sums.data_ptr<double>();
         v = {sum[0] > 0 && sum[4] == 0, sum[1] > 0, sum[2] > 0, sum[3] > 0, sum[4] > 0, sum[5]};

@@ -146,7 +146,7 @@ class Trainer {
     std::int64_t last_batches_ = 1;  ///< of the last step; those before it have as many as are accumulated
     double best_score_ = -1e300;
     double gained_score_ = -1e300;  ///< that the next must beat by min_delta
-    std::int64_t best_step_ = 0;  ///< 0: none yet
+    std::int64_t best_step_ = 0;    ///< 0: none yet
     std::int64_t evaluations_without_gain_ = 0;
     std::vector<at::Tensor> best_;  ///< of the trained parameters, in their order; empty: none yet
 };

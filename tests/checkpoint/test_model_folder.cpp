@@ -305,6 +305,31 @@ class TestModelFolder : public QObject {
         folder.write("modules.json", Json::object());
         EXPECT_ERROR(folder.open(), "not a list of modules");
     }
+    /// sentence-transformers runs such classes only where it is told to trust them.
+    void a_module_of_the_models_own_code_is_none_of_the_same_name() {
+        FolderOnDisk folder;
+        folder.write("1_Pooling/config.json", Json::object());
+        const std::string base = "sentence_transformers.models.";
+        folder.write_modules({{base + "Transformer", ""}, {"custom_st.AttentionWeighted.Pooling", "1_Pooling"}});
+        EXPECT_ERROR(folder.open(), "modules.json", "'custom_st.AttentionWeighted.Pooling' is code of the model's own");
+        folder.write_modules({{base + "Transformer", ""}, {base + "Pooling", "1_Pooling"}, {"my_modules.Normalize", ""}});
+        EXPECT_ERROR(folder.open(), "my_modules.Normalize");
+        folder.write_modules({{"custom_st.Transformer", ""}, {base + "Pooling", "1_Pooling"}});
+        EXPECT_ERROR(folder.open(), "config.json", "no jina-embeddings-v3");
+        folder.write("config.json", {{"model_type", "bert"}, {"hidden_size", 8}, {"lora_adaptations", Json::array({"a"})}});
+        QVERIFY(folder.open().pooling == Pooling::mean);
+    }
+    void a_folder_of_another_kind_of_model_is_refused() {
+        FolderOnDisk folder;
+        folder.write("1_Pooling/config.json", Json::object());
+        folder.write_modules({{"sentence_transformers.models.Transformer", ""}, {"sentence_transformers.models.Pooling", "1_Pooling"}});
+        for (const char* type : {"SparseEncoder", "CrossEncoder"}) {
+            folder.write("config_sentence_transformers.json", {{"model_type", type}});
+            EXPECT_ERROR(folder.open(), "config_sentence_transformers.json", type);
+        }
+        folder.write("config_sentence_transformers.json", {{"model_type", "SentenceTransformer"}});
+        folder.open();
+    }
     void a_dense_module_behind_pooling_is_read_and_checked() {
         FolderOnDisk folder;
         folder.write("1_Pooling/config.json", Json::object());

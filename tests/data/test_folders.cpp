@@ -89,6 +89,33 @@ class TestFolders : public QObject {
         QCOMPARE(std::get<RetrievalData>(set.data).queries.size(), std::size_t{1});
         QVERIFY(warnings(set).find("1 queries are empty") != std::string::npos);
     }
+    /// One such text kept a whole call of evaluate from scoring anything, where MTEB's protocols embed it as any other.
+    void an_empty_text_is_scored_as_it_is_and_trained_on_by_none() {
+        const auto folder_of = [&](const std::string& task, const std::string& line) {
+            const fs::path folder = folder_.path() / "blank" / task;
+            put(folder / "dataset.json", R"({"task": ")" + task + "\"}");
+            put(folder / "train.jsonl", two_labels);
+            put(folder / "test.jsonl", line + "\n");
+            return folder;
+        };
+        for (const auto& [task, line] : {std::pair("bitext_mining", R"({"sentence1": "a", "sentence2": ""})"),
+                                         std::pair("sts",
+                                                   "{\"sentence1\": \" \", \"sentence2\": \"b\", \"score\": 1}\n"
+                                                   "{\"sentence1\": \"c\", \"sentence2\": \"d\", \"score\": 2}"),
+                                         std::pair("classification", R"({"text": "", "label": 0})"),
+                                         std::pair("reranking", R"({"query": "", "positive": ["b"], "negative": ["c"]})")}) {
+            const fs::path folder = folder_of(task, line);
+            const auto set = load_evaluation_folder(folder);
+            QVERIFY2(warnings(set).find("1 texts are empty; they are scored as they are") != std::string::npos, warnings(set).c_str());
+        }
+        const auto rest = [&](const char* task) {
+            return load_evaluation_set(request({{"path", (folder_.path() / "blank" / task).string()}, {"on_error", "skip"}}));
+        };
+        EXPECT_ERROR(rest("sts"), "all 1 pairs have the score");
+        EXPECT_ERROR(rest("bitext_mining"), "no pair");
+        EXPECT_ERROR(load_training_set(request({{"path", "blank/sts"}, {"split", "test"}}, folder_.path()), "sts"),
+                     "test.jsonl:1:", "'sentence1' is empty");
+    }
     void the_last_of_two_judgements_counts() {
         const auto set = load_evaluation_folder(beir("twice", "q1\td1\t1\nq1\td1\t3\n"));
         QCOMPARE(std::get<RetrievalData>(set.data).qrels[0][0].second, 3);

@@ -96,6 +96,32 @@ except faceter.FaceterError as error: print(error.code)
         VERIFY_CODE(outcome, 0);
         QCOMPARE(outcome.output, QString("2\nthis model was closed; open another Model\n4\n"));
     }
+    /// Answers of one process were taken for another's: they share the pipes that they inherit.
+    void a_process_that_was_forked_opens_the_model_for_itself() {
+        NEED_SHARED();
+        const fs::path interpreter = python_with_numpy();
+        if (interpreter.empty()) QSKIP("no python3 has numpy: packaging/setup.sh --tests");
+        const Outcome outcome = python("folder = '" + text(shared_folder() / "fixtures/bert") + "'\n" + R"(
+import os, sys
+texts = [[f'text {i} of {child}' for i in range(3)] for child in range(2)]
+model = faceter.Model(folder, threads=1)
+right = [model.embed(some) for some in texts]
+children = []
+for child in range(2):
+    process = os.fork()
+    if process == 0:
+        good = all((model.embed(texts[child]) == right[child]).all() for _ in range(20))
+        os._exit(0 if good else 1)
+    children.append(process)
+idle = os.fork()
+if idle == 0: sys.exit(0)
+print([os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children + [idle]])
+assert (model.embed(texts[0]) == right[0]).all()
+)",
+                                       interpreter);
+        VERIFY_CODE(outcome, 0);
+        QCOMPARE(outcome.output, QString("[0, 0, 0]\n"));
+    }
     /// An interrupted call ends the program beside, and the next one is answered by another.
     void what_is_interrupted_is_taken_back() {
         NEED_SHARED();

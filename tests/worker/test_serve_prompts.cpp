@@ -99,6 +99,11 @@ class TestServePrompts : public QObject {
         const Json again = {{"model", "tiny:query"}, {"prompt_name", "query"}, {"inputs", "a"}};
         QCOMPARE(server.ask("POST", "/embed", again.dump()).status, 200);
         QCOMPARE(server.embeddings({{"model", "tiny"}, {"prompt_name", "document"}, {"input", "a"}}).status, 200);
+        const HttpAnswer unknown = server.embeddings({{"model", "tiny"}, {"prompt_name", "passage"}, {"input", "a"}});
+        QCOMPARE(unknown.status, 400);  // the model is there
+        QVERIFY2(
+            unknown.body.find("no prompt 'passage' in tiny") != std::string::npos && unknown.body.find("not_found") == std::string::npos,
+            unknown.body.c_str());
     }
     void of_several_models_one_must_be_named_and_one_that_is_not_there_is_not_found() {
         const TemporaryDirectory folder;

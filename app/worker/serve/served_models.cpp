@@ -105,6 +105,16 @@ const ServedModels::One& ServedModels::named(const std::string& name) const {
     throw usage_error("no model {} is served{}", faceter::quoted(name), suggestion(name, known));
 }
 
+Route ServedModels::route_of(const EmbeddingModel& model, const std::string& prompt, const One& one) {
+    if (!model.tasks.empty()) {
+        const ServedRoute served = parse_route(prompt, model.tasks);
+        return model.route(served.task, served.role);
+    }
+    if (!has_task_route(model, prompt))
+        throw usage_error("no prompt {} in {}{}", faceter::quoted(prompt), one.name, suggestion(prompt, one.prompts()));
+    return task_route(model, prompt);
+}
+
 ServedRouteOf ServedModels::find(const std::string& model, const std::string& prompt) const {
     const std::size_t length = name_length(models_, model);
     const One& one = named(model.substr(0, length));
@@ -120,13 +130,12 @@ ServedRouteOf ServedModels::find(const std::string& model, const std::string& pr
         return ServedRouteOf{&found, route, one.parts.get(), one.dim, one.prefixes && one.prefixes->empty()};
     };
     if (wanted.empty()) return by(one.opened.route);
-    if (!found.tasks.empty()) {
-        const ServedRoute served = parse_route(wanted, found.tasks);
-        return by(found.route(served.task, served.role));
+    try {
+        return by(route_of(found, wanted, one));
+    } catch (const Error& error) {  // of the model's name it says that there is none of that name, as usage errors do
+        if (prompt.empty()) throw;
+        throw Refused(400, error.what());
     }
-    if (!has_task_route(found, wanted))
-        throw usage_error("no prompt {} in {}{}", faceter::quoted(wanted), one.name, suggestion(wanted, one.prompts()));
-    return by(task_route(found, wanted));
 }
 
 }  // namespace faceter::worker

@@ -26,7 +26,8 @@ class ServedModels {
     ServedModels(const std::vector<std::string>& names, const ModelOptions& common, std::size_t resident);
 
     /// `model`: a name, or "name:prompt"; empty where there is one model alone. `prompt`: a task of the run ("retrieval.query") or a prompt
-    /// of the folder; empty: as `faceter embed` without --task. Usage errors: no such model or prompt, with those that there are.
+    /// of the folder; empty: as `faceter embed` without --task. Usage errors: no such model, or none of its prompts behind the ':', with
+    /// those that there are; `prompt` none of them: Refused.
     ServedRouteOf find(const std::string& model, const std::string& prompt) const;
 
     struct One {
@@ -43,6 +44,7 @@ class ServedModels {
 
   private:
     const One& named(const std::string& name) const;
+    static Route route_of(const EmbeddingModel& model, const std::string& prompt, const One& one);
     std::vector<One> models_;
 };
 

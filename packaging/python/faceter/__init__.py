@@ -133,7 +133,9 @@ def _in_requests(texts: List[str]) -> Iterator[List[str]]:
     yield part  # also of no texts: the answer says how wide a vector is
 
 
-def _end(process: "subprocess.Popen[bytes]", errors: IO[bytes]) -> None:
+def _end(owner: int, process: "subprocess.Popen[bytes]", errors: IO[bytes]) -> None:
+    if owner != os.getpid():  # a fork ends, and the model is its parent's
+        return
     for pipe in (process.stdin, process.stdout):
         if pipe:
             try:
@@ -149,7 +151,8 @@ class Model:
     """A model that stays open: `faceter-worker session` runs beside this process and answers each embed() at once.
 
     model, project, compute, max_length, threads, device: as of embed(). The model is opened by the first embed(), once for each task.
-    close() ends it, as does the end of a `with` block or of this process. Threads may share one.
+    close() ends it, as does the end of a `with` block or of this process. Threads may share one; a process that was forked from this one
+    opens the model again for itself, at its first embed().
 
         >>> with faceter.Model("quickstart-mote", project="my-project") as model:
         ...     query = model.embed(["how do I ...?"], task="retrieval.query")
@@ -165,11 +168,12 @@ class Model:
         self._start()
 
     def _start(self) -> None:
+        self._owner = os.getpid()
         self._errors: IO[bytes] = tempfile.TemporaryFile()
         # In a session of its own: Ctrl-C is for this process, which ends it and starts another.
         self._process = subprocess.Popen([str(_program("faceter-worker")), "session"], env=_environment(), stdin=subprocess.PIPE,
                                          stdout=subprocess.PIPE, stderr=self._errors, start_new_session=True)
-        self._finalizer = weakref.finalize(self, _end, self._process, self._errors)
+        self._finalizer = weakref.finalize(self, _end, self._owner, self._process, self._errors)
 
     def embed(self, texts: Iterable[str], *, task: Optional[str] = None, instruction: Optional[str] = None) -> "numpy.ndarray[Any, Any]":
         """Embeddings of the texts in their order: a NumPy array, float32 [N, D]. task, instruction: as of faceter.embed()."""
@@ -193,7 +197,21 @@ class Model:
     def __exit__(self, *error: Any) -> None:
         self.close()
 
+    def _start_after_fork(self) -> None:
+        """The pipes are those of the parent, whose answers would be taken for ours; its lock may be held by a thread that is not here."""
+        self._inherited = self._process  # whose pipes lead nowhere from here on, also what is buffered in them
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe and not pipe.closed:
+                os.dup2(nowhere, pipe.fileno(), inheritable=False)
+        os.close(nowhere)
+        self._lock = threading.Lock()
+        self._finalizer.detach()
+        self._start()
+
     def _ask(self, method: str, params: Dict[str, Any]) -> Dict[str, Any]:
+        if self._owner != os.getpid() and self._finalizer.alive:
+            self._start_after_fork()
         with self._lock:
             if not self._finalizer.alive:
                 raise FaceterError(2, "this model was closed; open another Model")
