@@ -59,7 +59,7 @@ class TestCli : public QObject {
     void initTestCase() {
         make_directories(in("plugins"));
         write_sample_model(in("model"));
-        make_directories(in("scifact"));
+        write_scifact(folder_.path());
         write_sample_plugin(in("plugins"));
         write_file_atomic(in("pairs.tsv"), "a\tb\n");
     }
