@@ -55,6 +55,7 @@ void add_commands(Cli& cli) {
     add_compare_commands(cli);
     add_examples_command(cli);
     add_lineage_commands(cli);
+    add_series_command(cli);
     for (const auto& [name, summary] : worker_commands()) cli.app.add_subcommand(name, summary)->group("Commands");
     add_tokenize_command(cli);
     add_stats_commands(cli);
