@@ -399,6 +399,16 @@ class TestCli : public QObject {
             "run\tvariant\tseed");
         QCOMPARE(faceter::testing::faceter({"list", "--project", in("bare")}).out, std::string());
     }
+    void a_column_whose_name_has_a_comma_stands_in_quotes() {
+        make_directories(in("bare/runs"));
+        const auto listed = [&](const std::string& columns) {
+            return faceter::testing::faceter({"list", "--format", "tsv", "--columns", columns, "--project", in("bare")});
+        };
+        HAS(listed("\"variant\",seed").out, "run\tvariant\tseed");
+        for (const auto& [columns, name] : {std::pair("\"Law, German\",seed", "Law, German"), {"seed,\"a, \"\"b\"\"\"", "a, \"b\""}})
+            HAS(listed(columns).err, faceter::quoted(std::string(name)));
+        HAS(listed("\"Law, German,seed").err, "is not closed");
+    }
     void lists_with_empty_members_are_refused() {
         for (const char* list : {"variant,,seed", ",variant", "variant,", ",", ""})
             for (const std::vector<std::string>& words :
