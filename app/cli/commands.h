@@ -72,6 +72,7 @@ void add_names_command(Cli& cli);     // names, which completion of shells calls
 void add_compare_commands(Cli& cli);  // compare similarity
 void add_examples_command(Cli& cli);  // examples
 void add_lineage_commands(Cli& cli);  // lineage diff
+void add_series_command(Cli& cli);    // series
 void add_stats_commands(Cli& cli);    // stats welch
 void add_study_commands(Cli& cli);    // study run, status, report
 void add_tokenize_command(Cli& cli);

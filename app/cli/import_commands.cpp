@@ -26,8 +26,8 @@ int import_mteb(const ImportOptions& options) {
         return 0;
     }
     for (const ImportedRun& run : runs)
-        say(stdout, "{}  {}, {} data sets{}\n", RunDirectory(project.runs_folder() / run.id).info().shown_name(), run.model,
-            run.num_results, run.is_new ? "" : " (was there already)");
+        say(stdout, "{}  {}, {} data set{}{}\n", RunDirectory(project.runs_folder() / run.id).info().shown_name(), run.model,
+            run.num_results, run.num_results == 1 ? "" : "s", run.is_new ? "" : " (was there already)");
     return 0;
 }
 

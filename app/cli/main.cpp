@@ -55,6 +55,7 @@ void add_commands(Cli& cli) {
     add_compare_commands(cli);
     add_examples_command(cli);
     add_lineage_commands(cli);
+    add_series_command(cli);
     for (const auto& [name, summary] : worker_commands()) cli.app.add_subcommand(name, summary)->group("Commands");
     add_tokenize_command(cli);
     add_stats_commands(cli);
@@ -238,8 +239,44 @@ state, tag, note, created, score, loss, pinned ...; data sets and task types (pe
 fraction); dotted settings; a value of a series (loss:last, loss:best, loss:100).)");
 }
 
+namespace {
+
+/// Names of a list, of which one that has a comma stands in double quotes; a quote within these is doubled.
+std::vector<std::string> names_of_list(std::string_view list) {
+    std::vector<std::string> names(1);
+    bool in_quotes = false, closed = false;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+        const bool at_start = names.back().empty() && !closed;
+        if (list[i] == ',' && !in_quotes) {
+            names.emplace_back();
+            closed = false;
+        } else if (list[i] == '"' && in_quotes && i + 1 < list.size() && list[i + 1] == '"') {
+            names.back() += list[i++];
+        } else if (list[i] == '"' && (in_quotes || at_start)) {
+            closed = in_quotes;
+            in_quotes = !in_quotes;
+        } else {
+            names.back() += list[i];
+        }
+    }
+    if (in_quotes) throw CLI::ValidationError("--columns", fmt::format("a quote of {} is not closed", faceter::quoted(std::string(list))));
+    if (std::any_of(names.begin(), names.end(), [](const std::string& name) { return name.empty(); }))
+        throw CLI::ValidationError("--columns", "a member of the list is empty");
+    return names;
+}
+
+}  // namespace
+
 void add_column_options(CLI::App& command, ColumnOptions& options, const std::string& columns_help, const std::string& sort_help) {
-    command.add_option("--columns", options.columns, columns_help)->delimiter(',')->allow_extra_args(false)->type_name("NAME,...");
+    const auto take = [&options](const std::vector<std::string>& lists) {
+        for (const std::string& list : lists)
+            for (std::string& name : names_of_list(list)) options.columns.push_back(std::move(name));
+    };
+    command
+        .add_option_function<std::vector<std::string>>("--columns", take,
+                                                       columns_help + "; a name with a comma stands in double quotes: '\"a, b\",seed'")
+        ->allow_extra_args(false)
+        ->type_name("NAME,...");
     CLI::Option* sort = command.add_option("--sort", options.sort, sort_help)->type_name("NAME");
     command.add_flag("--descending", options.descending, "the greatest first")->needs(sort);
 }

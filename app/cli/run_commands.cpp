@@ -449,13 +449,14 @@ void add_supervise(Cli& cli) {
     hidden->add_option("QUEUE", *queue)->required();
 }
 
-/// Behind a Ctrl-C: of the runs that have stopped, and of those that were never begun.
+/// Behind a Ctrl-C: of the runs that have stopped, were killed, or were never begun.
 void say_how_to_go_on(const Project& project, const std::vector<RunDirectory>& runs) {
     std::string names;
     for (const RunDirectory& run : runs) {
         std::error_code ignored;
         if (!fs::exists(run.folder() / "run.json", ignored)) continue;
-        if (read_state(run).phase == RunPhase::stopped) names += " " + typed(run.info().shown_name());
+        const RunPhase phase = read_state(run).phase;
+        if (phase == RunPhase::stopped || phase == RunPhase::dead) names += " " + typed(run.info().shown_name());
     }
     if (!names.empty()) say(stderr, "go on with: faceter resume{} --project {}\n", names, typed(project.folder().string()));
 }

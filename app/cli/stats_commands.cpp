@@ -19,13 +19,24 @@ struct StatsOptions {
     bool json = false;
 };
 
-/// A number a line; blank lines are passed over.
-std::vector<double> read_numbers(const std::string& path) {
+enum class BlankLines { pass, refuse };
+
+/// A number a line. Blank lines are passed over; `refuse` takes them at the end alone, since a line of a pair must not move up.
+std::vector<double> read_numbers(const std::string& path, BlankLines blank_lines) {
     std::vector<double> numbers;
+    std::optional<SourcePosition> blank;
     LineReader reader(path == "-" ? "/dev/stdin" : path);
     while (const auto line = reader.next()) {
         const std::string_view text = trim(*line);
-        if (text.empty()) continue;
+        if (text.empty()) {
+            if (!blank) blank = reader.position();
+            continue;
+        }
+        if (blank && blank_lines == BlankLines::refuse)
+            throw data_error(
+                "{}: is blank, and numbers follow; what is paired needs a number in each line of both files: take the pair "
+                "that lacks one out of both, or the blank line where none is lacking",
+                blank->text());
         const auto number = parse_double(text);
         if (!number)
             throw data_error("{}: {} is not a number; a number a line is expected", reader.position().text(), faceter::quoted(text));
@@ -35,11 +46,21 @@ std::vector<double> read_numbers(const std::string& path) {
     return numbers;
 }
 
+struct Samples {
+    std::vector<double> a, b;
+};
+
+Samples read_samples(const std::string& a, const std::string& b, BlankLines blank_lines) {
+    if (a == "-" && b == "-") throw usage_error("--a and --b cannot both be standard input; name a file for one of them");
+    return {read_numbers(a, blank_lines), read_numbers(b, blank_lines)};
+}
+
 /// NaN has a sign that says nothing.
 std::string digits(double value) { return std::isnan(value) ? "nan" : fmt::format("{:.6g}", value); }
 
 int welch_command(const StatsOptions& options) {
-    const WelchResult result = welch(read_numbers(options.a), read_numbers(options.b), parse_alternative(options.alternative));
+    const auto [a, b] = read_samples(options.a, options.b, BlankLines::pass);
+    const WelchResult result = welch(a, b, parse_alternative(options.alternative));
     if (options.json) {
         Json json = {{"t", number_to_json(result.t)},
                      {"df", number_to_json(result.df)},
@@ -62,7 +83,7 @@ int welch_command(const StatsOptions& options) {
 }
 
 int paired_command(const StatsOptions& options) {
-    const std::vector<double> a = read_numbers(options.a), b = read_numbers(options.b);
+    const auto [a, b] = read_samples(options.a, options.b, BlankLines::refuse);
     const Alternative alternative = parse_alternative(options.alternative);
     const PairedTResult t = paired_t(a, b, alternative);
     WilcoxonOptions wilcoxon_options;
@@ -90,7 +111,7 @@ struct TostOptions {
 };
 
 int tost_command(const TostOptions& options) {
-    const std::vector<double> a = read_numbers(options.a), b = read_numbers(options.b);
+    const auto [a, b] = read_samples(options.a, options.b, options.paired ? BlankLines::refuse : BlankLines::pass);
     const EquivalenceResult result = options.paired ? paired_equivalence(a, b, options.margin) : equivalence(a, b, options.margin);
     if (options.json) {
         print_json(result.to_json());

@@ -12,6 +12,7 @@
 #include "figure/svg.h"
 #include "figure/table_export.h"
 #include "launch/supervisor.h"
+#include "record/models_by_run.h"
 #include "record/state.h"
 
 namespace faceter::cli {
@@ -107,7 +108,16 @@ struct StudyProgress {
     }
 };
 
-int study_status(const Cli& cli, const StudyOptions& options) {
+/// FACETER_PROJECT may name a project that the study makes when it is run.
+StudyOptions at_hand(StudyOptions options) {
+    if (!options.project.empty()) return options;
+    const fs::path project = project_at_hand();
+    options.project = (project == "." ? open_project("").folder() : project).string();
+    return options;
+}
+
+int study_status(const Cli& cli, const StudyOptions& given) {
+    const StudyOptions options = at_hand(given);
     const Study study = read_study(options.file);
     StudyProgress progress;
     for (const char* name : {"experiment", "variant", "point", "seed", "state"}) progress.table.add_column(name, ColumnKind::text);
@@ -138,7 +148,8 @@ int study_status(const Cli& cli, const StudyOptions& options) {
     return 0;
 }
 
-int report_on_study(const Cli& cli, const StudyOptions& options) {
+int report_on_study(const Cli& cli, const StudyOptions& given) {
+    const StudyOptions options = at_hand(given);
     if (!options.output.empty()) make_directories(options.output);  // where it cannot be is said now, not after the work
     const StudyReport report = report_study(read_study(options.file), load_catalogue(cli), options.project, options.smoke);
     if (options.start.json)
@@ -157,10 +168,6 @@ int report_on_study(const Cli& cli, const StudyOptions& options) {
 
 void add_study_options(Cli& cli, CLI::App& command, StudyOptions& options) {
     command.add_option("FILE", options.file, "study file")->required()->type_name("FILE.yaml");
-    command.add_option("--project", options.project, "folder of the project; study run makes it when it is missing")
-        ->required()
-        ->check(not_empty())
-        ->type_name("DIR");
     command.add_flag("--smoke", options.smoke, "the runs of faceter run --smoke instead: every stage with a few steps");
     command.add_flag("--json", options.start.json, "print as JSON");
     add_plugin_option(cli, command);
@@ -183,6 +190,8 @@ void add_study_commands(Cli& cli) {
                     "  faceter study report experiments/studies/mote.yaml --project ~/mote --output report",
                     [&cli, options] { return report_on_study(cli, *options); });
     for (CLI::App* command : {run, status, report}) add_study_options(cli, *command, *options);
+    add_new_project_option(*run, options->project);
+    for (CLI::App* command : {status, report}) add_project_option(*command, options->project);
     run->add_flag("--detach", options->start.detach, "return at once; the runs go on by themselves");
     run->add_option("--jobs", options->start.jobs, "runs at the same time")
         ->type_name("N")

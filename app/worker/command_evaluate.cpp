@@ -242,10 +242,28 @@ void note_other_protocols(const std::vector<Json>& entries) {
             join(names, ", "), names.size() == 1 ? "is" : "are", difference);
 }
 
+/// What was measured, and how its products were computed.
+Json model_json(const EvaluateCommand& options, const OpenedModel& opened) {
+    Json json = {{"model", options.model.model},
+                 {"version", FACETER_VERSION},
+                 {"max_length", opened.model->max_length},
+                 {"compute", compute_name_of(*opened.model)}};
+    if (opened.run) json["run"] = opened.run->info().id;
+    return json;
+}
+
+/// Of the texts that the set has.
+Json limits_of(const Json& entry) {
+    Json limits = Json::object();
+    for (const char* key : {"max_examples", "max_documents", "max_queries"})
+        if (entry.contains(key) && entry[key].is_number() && entry[key] > 0) limits[key] = entry[key];
+    return limits;
+}
+
 /// Those of `entries` that were scored, in their order. Where a later one failed or was stopped, what was computed before is printed all
 /// the same, and JSON names the others. `examples`: by result, where --per-example asks for them; the last may lack them then.
-void print_scores(const EvaluateCommand& options, const std::vector<EvaluationResult>& results, const std::vector<Json>& examples,
-                  const FormScores& forms, const std::vector<Json>& entries) {
+void print_scores(const EvaluateCommand& options, Json model, const std::vector<EvaluationResult>& results,
+                  const std::vector<Json>& examples, const FormScores& forms, const std::vector<Json>& entries) {
     if (results.empty()) return;
     const bool whole = results.size() == entries.size();
     if (!options.json) {
@@ -253,7 +271,8 @@ void print_scores(const EvaluateCommand& options, const std::vector<EvaluationRe
         if (forms.forms.size() > 1 && whole) fmt::print("\n{}", table_to_text(forms.table(options.model.model)));
         return;
     }
-    Json json = {{"datasets", Json::array()}};
+    Json json = std::move(model);
+    json["datasets"] = Json::array();
     for (std::size_t i = 0; i < results.size(); ++i)
         json["datasets"].push_back(summary_of(results[i], i < examples.size() ? examples[i] : Json()));
     if (forms.forms.size() > 1 && whole) json["forms"] = forms.to_json();
@@ -282,6 +301,7 @@ int evaluate(const EvaluateCommand& options) {
             std::make_shared<EmbeddingFile>(EmbeddingFile::default_file(), static_cast<std::uint64_t>(options.cache_mib) << 20));
     const std::int64_t dim = opened.model->dim();
     FormScores forms{dim, embedding_forms(options.prefixes, options.precisions, dim), {}};
+    const Json model = model_json(options, opened);
     std::vector<EvaluationResult> results;
     std::vector<Json> examples;
     ProgressLine progress("evaluate", sets.size(), "data sets");
@@ -302,18 +322,19 @@ int evaluate(const EvaluateCommand& options) {
         results.push_back(forms.results.front().back());
         results.back().settings["instructions"] = instructions_json(routes);
         if (set.card.contains("split")) results.back().settings["split"] = set.card["split"];
+        results.back().settings.update(limits_of(entries[i]));
         if (!options.mteb_results.empty()) write_mteb_file(options, opened, results.back(), seconds);
         if (options.per_example) examples.push_back(example_values(embedder, set, routes, results.back()));
     };
     try {
         for (std::size_t i = 0; i < sets.size(); ++i) score_one(i);
     } catch (...) {
-        print_scores(options, results, examples, forms, entries);
+        print_scores(options, model, results, examples, forms, entries);
         throw;
     }
     progress.update(results.size());
     if (is_terminal(stderr)) progress.finish();
-    print_scores(options, results, examples, forms, entries);
+    print_scores(options, model, results, examples, forms, entries);
     return 0;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 
 #include "common/strings.h"
 #include "compare/diagnose_record.h"
@@ -19,23 +20,35 @@ namespace {
 
 constexpr std::size_t fewest_steps = 20;  // fewer say nothing of a trend
 constexpr double floor_share = 0.5, least_temperature = 1e-3, least_fall = 0.01, largest_ratio = 10;
+constexpr double sure = 2;  // so many times the noise
 
 /// The numbers of one task's steps, in their order; "" where batches mix tasks.
 struct Curve {
-    std::vector<double> loss, gradient, temperature, rate, pairs;
+    std::vector<double> loss, gradient, temperature, rate, pairs, masked;
 };
 using Curves = std::map<std::pair<std::size_t, std::string>, Curve>;  // by stage and task
 
 /// What a stage's recipe says of its losses.
 struct Loss {
-    bool contrastive = true;  ///< a text is told from others
-    bool cosine = true;       ///< a temperature divides cosines
-    double accumulate = 1;    ///< batches of a step
-    double per_pair = 1;      ///< texts that a query is told from, of each other pair of its batch
-    double scale = 0;         ///< CoSENT's, 1 / temperature; 0: the tasks' temperatures count
+    bool contrastive = true;    ///< a text is told from others
+    bool cosine = true;         ///< a temperature divides cosines
+    double accumulate = 1;      ///< batches of a step
+    double per_pair = 1;        ///< texts that a query is told from, of each other pair of its batch
+    double scale = 0;           ///< CoSENT's, 1 / temperature; 0: the tasks' temperatures count
+    double weight = 1;          ///< of all prefixes together
+    std::string hard = "none";  ///< which queries a given negative counts for
+    bool mines = false;         ///< how many negatives its examples were given then is not known
     /// Differences of cosines that the loss sums in a batch, at most.
     double others(double pairs) const { return scale > 0 ? pairs * (pairs - 1) / 2 : (pairs - 1) * per_pair; }
 };
+
+/// What Matryoshka's sum counts the loss.
+double weight_of_prefixes(const Json& objective) {
+    const auto weights = json_or<std::vector<double>>(objective, "matryoshka_weights", {}, "objective");
+    if (!weights.empty()) return std::accumulate(weights.begin(), weights.end(), 0.0);
+    return static_cast<double>(std::max<std::size_t>(1, json_or<std::vector<int>>(objective, "matryoshka_dims", {}, "objective").size()));
+}
+
 Loss loss_of(const Json& recipe) {
     const Json objective = json_or<Json>(recipe, "objective", Json::object(), "stages");
     const auto method = json_or<std::string>(objective, "method", "infonce", "objective");
@@ -43,7 +56,13 @@ Loss loss_of(const Json& recipe) {
     loss.accumulate = json_at<double>(training_of(recipe), "accumulate", "training");
     loss.contrastive = method == "infonce" || method == "gist";
     loss.cosine = loss.contrastive || method == "cosent";
-    if (method == "infonce") loss.cosine = builtin_settings(ExtensionKind::objective, "infonce", objective).at("similarity") == "cosine";
+    loss.weight = weight_of_prefixes(objective);
+    loss.mines = json_or<Json>(recipe, "mine", Json(), "stages").is_object();
+    if (method == "infonce") {
+        const Json whole = builtin_settings(ExtensionKind::objective, "infonce", objective);
+        loss.cosine = whole.at("similarity") == "cosine";
+        loss.hard = whole.at("hard_negatives");
+    }
     if (method == "gist")
         for (const char* more : {"contrast_queries", "contrast_documents"})
             loss.per_pair += json_or<bool>(objective, more, true, "objective") ? 1 : 0;
@@ -84,7 +103,7 @@ std::map<std::size_t, Loss> losses_of(const RunDirectory& run) {
 /// What a step's line says of its batch; `task` is empty where the batch mixes tasks.
 struct Step {
     std::string task;
-    double loss, gradient, temperature, rate, pairs;
+    double loss, gradient, temperature, rate, pairs, masked;
 };
 
 Step step_of(const Json& line) {
@@ -93,8 +112,13 @@ Step step_of(const Json& line) {
         if (key.starts_with("loss/")) tasks.push_back(key.substr(5));
     const std::string task = tasks.size() == 1 ? tasks.front() : "";
     const auto number = [&](const std::string& name) { return json_or<double>(line, name, not_a_number, "step"); };
-    return {task,           number(task.empty() ? "loss" : "loss/" + task), number("grad_norm"), number("temperature"), number("lr"),
-            number("pairs")};
+    return {task,
+            number(task.empty() ? "loss" : "loss/" + task),
+            number("grad_norm"),
+            number("temperature"),
+            number("lr"),
+            number("pairs"),
+            json_or<double>(line, "masked_negatives", 0, "step")};
 }
 
 Curves curves_of(const RunDirectory& run) {
@@ -106,6 +130,7 @@ Curves curves_of(const RunDirectory& run) {
         curve.temperature.push_back(step.temperature);
         curve.rate.push_back(step.rate);
         curve.pairs.push_back(step.pairs);
+        curve.masked.push_back(step.masked);
     }
     return curves;
 }
@@ -125,8 +150,29 @@ std::span<const double> last_quarter(const std::vector<double>& all) {
 /// Of a batch, which one text alone would be told from nothing in.
 double pairs_of(const Curve& curve, const Loss& loss) { return std::max(2.0, mean(curve.pairs) / loss.accumulate); }
 
-/// Of guessing: the loss of a batch whose texts all look alike.
-double guess_of(const Curve& curve, const Loss& loss) { return std::log1p(loss.others(pairs_of(curve, loss))); }
+/// What a query of a batch is told from, on average: what the mask leaves out is none of it, what `given` negatives an example has is.
+double others_of(const Curve& curve, const Loss& loss, double given) {
+    const double pairs = pairs_of(curve, loss), counted = loss.hard == "all" ? pairs : loss.hard == "own" ? 1 : 0;
+    return std::max(0.0, loss.others(pairs) - mean(curve.masked) / pairs + given * counted);
+}
+
+/// Negatives that an example was given, on average, by task; of all tasks under "". Journals say what data a run has read.
+std::map<std::string, double> given_negatives(const RunDirectory& run) {
+    std::map<std::string, std::pair<double, double>> counts;  // negatives, examples
+    for (const int attempt : run.attempts())
+        for (JournalReader journal(run.attempt_journal(attempt)); const auto event = journal.next();) {
+            if (event->type != "data" || json_or<std::string>(event->fields, "use", "", "data") != "training") continue;
+            const Json card = json_or<Json>(event->fields, "card", Json::object(), "data");
+            const Json numbers = json_or<Json>(card, "counts", Json::object(), "card");
+            for (const std::string& task : {json_or<std::string>(event->fields, "task", "", "data"), std::string()}) {
+                counts[task].first += json_or<double>(numbers, "hard_negatives", 0, "counts");
+                counts[task].second += json_or<double>(numbers, "examples", 0, "counts");
+            }
+        }
+    std::map<std::string, double> given;
+    for (const auto& [task, count] : counts) given[task] = count.first / std::max(1.0, count.second);
+    return given;
+}
 
 /// Of the difference between the means of the two quarters: batches differ, and few of them say little.
 double noise_of(std::span<const double> first, std::span<const double> last) {
@@ -140,7 +186,31 @@ double noise_of(std::span<const double> first, std::span<const double> last) {
     return std::sqrt(squared(first) + squared(last));
 }
 
-Finding loss_finding(const Curve& curve, const std::string& subject, const Loss& loss) {
+/// Whether the last quarter is no better than guessing, which no embedding at all reaches where it is too cold.
+bool is_guessing(const Curve& curve, const Loss& loss, double others) {
+    if (!loss.contrastive || loss.mines || others < 1 || mean(curve.temperature) < least_temperature) return false;
+    const auto last = last_quarter(curve.loss);
+    const double guess = loss.weight * std::log1p(others);
+    return mean(last) > guess - std::max(least_fall * guess, sure * noise_of(last, {}));
+}
+
+/// `hidden`: what the noise may hide of the fall.
+FindingState state_of_fall(double value, double hidden) {
+    return value - hidden >= -least_fall ? FindingState::alarm : value > -hidden ? FindingState::unknown : FindingState::fine;
+}
+
+void be_guessing(Finding& finding, double guess) {
+    finding.state = FindingState::alarm;
+    finding.says += fmt::format(" Guessing has {:.4g}.", guess);
+    finding.reason =
+        "At the loss of guessing a model tells what belongs to a query from the rest of the batch as well as if all texts were alike.";
+    finding.advice =
+        "Look at the other alarms first, and whether the pairs belong together (faceter data show); else try training.learning_rate "
+        "tenfold "
+        "lower, then tenfold higher.";
+}
+
+Finding loss_finding(const Curve& curve, const std::string& subject, const Loss& loss, double others) {
     Finding finding{"loss_curve", subject, FindingState::unknown, not_a_number, -least_fall, {}, {}, {}, {}};
     const double first = mean(first_quarter(curve.loss)), last = mean(last_quarter(curve.loss));
     finding.details = {{"first", first},
@@ -152,17 +222,20 @@ Finding loss_finding(const Curve& curve, const std::string& subject, const Loss&
         return finding;
     }
     finding.value = (last - first) / std::max(1e-12, std::abs(first));
-    const bool solved = loss.contrastive && first < 0.1 * guess_of(curve, loss);  // the start model knows it already
-    // Twice the noise may hide a fall.
-    const double hidden = 2 * noise_of(first_quarter(curve.loss), last_quarter(curve.loss)) / std::max(1e-12, std::abs(first));
-    finding.state = finding.value - hidden >= -least_fall && !solved ? FindingState::alarm : FindingState::fine;
-    finding.details["noise"] = hidden / 2;
+    const double guess = loss.weight * std::log1p(others);
+    const bool solved = loss.contrastive && first < 0.1 * guess;  // the start model knows it already
+    const double hidden = sure * noise_of(first_quarter(curve.loss), last_quarter(curve.loss)) / std::max(1e-12, std::abs(first));
+    finding.state = solved ? FindingState::fine : state_of_fall(finding.value, hidden);
+    finding.details["noise"] = hidden / sure;
+    if (loss.contrastive) finding.details["loss_of_guessing"] = guess;
     finding.says =
         fmt::format("The loss went from {:.4g} (first quarter of the steps) to {:.4g} (last), at a peak learning rate of {:.3g}.", first,
                     last, finding.details.at("peak_rate").get<double>());
+    if (finding.state == FindingState::unknown) finding.says += " Batches differ more than that: whether it fell cannot be told.";
     finding.reason = "A loss that has not fallen by one part in a hundred has taught nothing that lasts.";
-    finding.advice = finding.value > 0.05 ? "Lower training.learning_rate tenfold: the loss rose."
-                                          : "Look at the other alarms first; else raise training.learning_rate threefold, or train longer.";
+    finding.advice = "Look at the other alarms first; else raise training.learning_rate threefold, or train longer.";
+    if (is_guessing(curve, loss, others)) be_guessing(finding, guess);
+    if (finding.value > 0.05) finding.advice = "Lower training.learning_rate tenfold: the loss rose.";
     return finding;
 }
 
@@ -191,11 +264,11 @@ void be_too_cold(Finding& finding, double temperature) {
 }
 
 /// N exp(-2 / tau) of N others: cosines lie in [-1, 1], so that no embedding brings the loss below the logarithm of one more than that.
-Finding temperature_finding(const Curve& curve, const std::string& subject, const Loss& loss) {
-    const double pairs = pairs_of(curve, loss), guess = guess_of(curve, loss);
+Finding temperature_finding(const Curve& curve, const std::string& subject, const Loss& loss, double others) {
+    const double pairs = pairs_of(curve, loss), guess = std::log1p(others);
     const double temperature = loss.scale > 0 ? 1 / loss.scale : mean(curve.temperature);
-    const double lowest = std::log1p(loss.others(pairs) * std::exp(-2 / temperature));
-    Finding finding{"temperature", subject, FindingState::fine, lowest / guess, floor_share, {}, {}, {}, {}};
+    const double lowest = std::log1p(others * std::exp(-2 / temperature));
+    Finding finding{"temperature", subject, FindingState::fine, lowest / std::max(1e-12, guess), floor_share, {}, {}, {}, {}};
     finding.details = {{"temperature", temperature}, {"pairs", pairs}, {"lowest_loss", lowest}, {"loss_of_guessing", guess}};
     finding.state = finding.value > floor_share ? FindingState::alarm : FindingState::fine;
     finding.says = fmt::format("At {} no embedding brings the loss of {:.0f} pairs below {:.3g}; guessing has {:.3g}.",
@@ -273,14 +346,17 @@ std::vector<Finding> diagnose_training(const RunDirectory& run) {
     if (curves.empty())
         return {{"loss_curve", "", FindingState::unknown, not_a_number, -least_fall, "The record has no training step.", {}, {}, {}}};
     std::map<std::size_t, Loss> losses = losses_of(run);
+    const std::map<std::string, double> given = given_negatives(run);
     const bool planned = has_planned_order(run);
     std::vector<Finding> findings;
     for (const auto& [key, curve] : curves) {
         const std::string subject = subject_of(curves, key);
         const Loss loss = losses.try_emplace(key.first, losses.at(0)).first->second;
-        findings.push_back(loss_finding(curve, subject, loss));
+        const auto own = given.find(key.second);
+        const double others = others_of(curve, loss, own == given.end() ? 0 : own->second);
+        findings.push_back(loss_finding(curve, subject, loss, others));
         if (planned) excuse_planned_order(findings.back());
-        if (loss.cosine) findings.push_back(temperature_finding(curve, subject, loss));
+        if (loss.cosine) findings.push_back(temperature_finding(curve, subject, loss, others));
     }
     for (std::size_t stage = 0; stage <= curves.rbegin()->first.first; ++stage) findings.push_back(ratio_finding(curves, stage));
     return findings;

@@ -1,5 +1,7 @@
 #include "data/column_roles.h"
 
+#include <unicode/unistr.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -218,20 +220,28 @@ void refuse_graded(const Survey& survey, const ColumnRoles& roles) {
         survey.file.string(), grade_says, printable(roles.query), printable(roles.document), printable(pairs.words()), scored);
 }
 
+/// Without regard to case, of letters beyond ASCII too.
+bool is_same_word(std::string_view a, std::string_view b) {
+    const auto folded = [](std::string_view word) {
+        return icu::UnicodeString::fromUTF8({word.data(), static_cast<std::int32_t>(word.size())}).foldCase();
+    };
+    return folded(a) == folded(b);
+}
+
 /// As the survey calls the column: names of a table are in small letters there, and people type what stands in their file.
 std::string column_called(const Survey& survey, const std::string& as_typed) {
     const auto is_it = [&](const SurveyedColumn& column) { return column.name == as_typed; };
     if (std::any_of(survey.columns.begin(), survey.columns.end(), is_it)) return as_typed;
     std::vector<std::string> found;
     for (const SurveyedColumn& column : survey.columns)
-        if (lowercase_ascii(column.name) == lowercase_ascii(as_typed)) found.push_back(column.name);
+        if (is_same_word(column.name, as_typed)) found.push_back(column.name);
     return found.size() == 1 ? found.front() : survey.columns[survey.column(as_typed)].name;
 }
 
 /// "role=name, role=name" at its commas, but for those within the name of a column.
 std::vector<std::string_view> split_roles(const Survey& survey, std::string_view words) {
     const auto is_there = [&](std::string_view as_typed) {
-        const auto is_it = [&](const SurveyedColumn& column) { return lowercase_ascii(column.name) == lowercase_ascii(as_typed); };
+        const auto is_it = [&](const SurveyedColumn& column) { return is_same_word(column.name, as_typed); };
         return std::any_of(survey.columns.begin(), survey.columns.end(), is_it);
     };
     std::vector<std::string_view> found;

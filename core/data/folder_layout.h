@@ -55,6 +55,9 @@ struct FolderLayout {
     void (*evaluation)(FolderContext& context, EvaluationSet& set) = nullptr;
     TrainingSet (*training)(FolderContext& context, const std::string& name, const std::string& task, Json origin) = nullptr;
     std::vector<std::string> (*texts)(FolderContext& context) = nullptr;
+    const char* scored_with = nullptr;  ///< a part that is read beside the split where it is scored: "train"
+    /// A data error where a file is missing that is read for any use. Null: the split's.
+    void (*require_files)(const FolderContext& context) = nullptr;
 };
 bool register_layout(FolderLayout layout);
 

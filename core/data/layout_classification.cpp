@@ -98,7 +98,8 @@ const bool registered = register_layout({.task = "classification",
                                          .matches = matches,
                                          .evaluation = evaluation,
                                          .training = training,
-                                         .texts = texts});
+                                         .texts = texts,
+                                         .scored_with = "train"});
 
 }  // namespace
 }  // namespace faceter

@@ -87,7 +87,8 @@ const bool registered = register_layout({.task = "multilabel_classification",
                                          .priority = 1,
                                          .matches = matches,
                                          .evaluation = evaluation,
-                                         .texts = texts});
+                                         .texts = texts,
+                                         .scored_with = "train"});
 
 }  // namespace
 }  // namespace faceter

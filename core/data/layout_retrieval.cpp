@@ -43,9 +43,11 @@ struct Queries {
     TextTable texts;
 };
 
+fs::path queries_file(const FolderContext& context) { return context.need(context.split == generated ? "qgen-queries" : "queries"); }
+
 Queries read_queries(FolderContext& context) {
     Queries queries;
-    context.read(context.need(context.split == generated ? "qgen-queries" : "queries"), [&](const Record& record) {
+    context.read(queries_file(context), [&](const Record& record) {
         if (!record.find({"text"})) throw BadRecord{"member 'text' is missing", "members: " + record.known()};
         const std::string_view text = record.text_or_empty("text");
         new_id(queries.index, queries.ids, record.text_or_number("_id"));
@@ -66,6 +68,12 @@ fs::path qrels_file(const FolderContext& context) {
     }
     throw data_error("{}: no such file (nor with .gz or .zst); choose a split that the data set has judgements for",
                      (folder_of_split / (is_generated ? "train.tsv" : context.split + ".tsv")).string());
+}
+
+void require_files(const FolderContext& context) {
+    context.need("corpus");
+    queries_file(context);
+    qrels_file(context);
 }
 
 int grade_of(const Record& record) {
@@ -202,7 +210,8 @@ const bool registered =
                      .files = "corpus.jsonl {_id, title, text}, queries.jsonl {_id, text}, qrels/SPLIT.tsv (query-id, corpus-id, score)",
                      .evaluation = evaluation,
                      .training = training,
-                     .texts = texts});
+                     .texts = texts,
+                     .require_files = require_files});
 
 }  // namespace
 }  // namespace faceter

@@ -18,7 +18,7 @@ std::vector<ScoredText> texts_of(const RetrievalData& data) {
         const auto& judged = data.qrels[query];
         const auto best = std::max_element(judged.begin(), judged.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
         const bool any = best != judged.end() && best->second > 0;
-        texts.push_back({copy(data.queries[query]), any ? copy(data.documents[best->first]) : std::string()});
+        texts.push_back({copy(data.queries[query]), any ? copy(data.documents[best->first]) : std::string(), data.query_ids[query]});
     }
     return texts;
 }

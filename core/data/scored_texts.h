@@ -10,6 +10,7 @@ namespace faceter {
 struct ScoredText {
     std::string text;    ///< the query, the test text; of a clustering its first text and how many more
     std::string wanted;  ///< what a model should find: the first relevant document, the label; empty where there is none
+    std::string id{};    ///< the query's, as the data name it; empty where they have none
 };
 
 /// In the order of those scores. Empty where a task type has none (pairs, bitexts), where a set has subsets, and for summaries, whose

@@ -1,3 +1,5 @@
+#include "data/files_read.h"
+#include "data/folder_files.h"
 #include "data/folder_layout.h"
 #include "data/sampling.h"
 #include "data/subsets.h"
@@ -27,17 +29,21 @@ const FolderLayout& layout_for(const FolderContext& context) {
     return layout_of(context.folder, "");
 }
 
-TrainingSet training(const DataRequest& request, const std::string& task) {
-    FolderContext context = open_folder(request, "train");
+const FolderLayout& trained_layout(const FolderContext& context) {
     const FolderLayout& layout = layout_of(context.folder, "");
     if (!layout.training)
         throw settings_error("{}: a data set of the kind '{}' cannot be trained on; use pairs, labelled texts, retrieval or reranking data",
                              context.folder.string(), layout.task);
+    return layout;
+}
+
+TrainingSet training(const DataRequest& request, const std::string& task) {
+    FolderContext context = open_folder(request, "train");
+    const FolderLayout& layout = trained_layout(context);
     return layout.training(context, context.entry.set_name(), task, origin_of(context, layout));
 }
 
-/// The set of the context's folder (and of its records of one subset, where the context names one).
-EvaluationSet read_evaluation(FolderContext& context) {
+const FolderLayout& scored_layout(const FolderContext& context) {
     const FolderLayout& layout = layout_for(context);
     if (!layout.evaluation)
         throw settings_error("{}: a data set of the kind '{}' has no score; it can only be trained on or used as texts",
@@ -45,6 +51,12 @@ EvaluationSet read_evaluation(FolderContext& context) {
     if (!context.entry.task.empty() && context.entry.task != layout.task)
         throw settings_error("{}: the data set is of the kind '{}', but the entry says task: {}", context.folder.string(), layout.task,
                              context.entry.task);
+    return layout;
+}
+
+/// The set of the context's folder (and of its records of one subset, where the context names one).
+EvaluationSet read_evaluation(FolderContext& context) {
+    const FolderLayout& layout = scored_layout(context);
     EvaluationSet set;
     set.name = context.entry.set_name();
     set.task_type = layout.task;
@@ -104,15 +116,51 @@ EvaluationSet evaluation(const DataRequest& request) {
     return set;
 }
 
-std::vector<std::string> texts(const DataRequest& request) {
-    FolderContext context = open_folder(request, "train");
+const FolderLayout& layout_of_texts(const FolderContext& context) {
     const FolderLayout& layout = layout_of(context.folder, "");
     if (!layout.texts) throw settings_error("{}: a data set of the kind '{}' gives no plain texts", context.folder.string(), layout.task);
+    return layout;
+}
+
+std::vector<std::string> texts(const DataRequest& request) {
+    FolderContext context = open_folder(request, "train");
+    const FolderLayout& layout = layout_of_texts(context);
     if (context.entry.split.empty() && layout.task == "clustering") context.split = "test";
     return layout.texts(context);
+}
+
+void require_files(const FolderContext& context, const FolderLayout& layout) {
+    if (layout.require_files)
+        layout.require_files(context);
+    else
+        context.need_split(context.split, true);
+}
+
+void require_scored_files(const FolderContext& context) {
+    const FolderLayout& layout = scored_layout(context);
+    if (layout.scored_with) context.need(layout.scored_with, true);
+    require_files(context, layout);
+}
+
+/// A set of several parts has its files in the parts' folders; parts that are told apart by records share theirs.
+void require_evaluation_files(const FolderContext& context) {
+    const bool has_files = layout_by_files(context.folder) || context.find_split(context.split, true);
+    const auto places = has_files ? std::vector<SubsetPlace>() : choose_subsets(context, find_subsets(context));
+    for (const SubsetPlace& place : places)
+        require_scored_files({place.folder, context.entry, context.split, DataReport(context.entry.on_error)});
+    if (places.empty()) require_scored_files(context);
 }
 
 const bool registered = register_source({"folder", "a folder in the BEIR or one of the MTEB JSONL layouts", training, evaluation, texts});
 
 }  // namespace
+
+void require_folder_files(const DataRequest& request, DataUse use) {
+    const FilesRead apart;  // no data come of a look
+    const FolderContext context = open_folder(request, use == DataUse::evaluation ? "test" : "train");
+    if (use == DataUse::evaluation) return require_evaluation_files(context);
+    if (use == DataUse::training) return require_files(context, trained_layout(context));
+    layout_of_texts(context);
+}
+
 }  // namespace faceter

@@ -2,6 +2,7 @@
 
 #include "common/error.h"
 #include "common/strings.h"
+#include "model/compute.h"
 #include "stats/descriptive.h"
 
 namespace faceter {
@@ -117,8 +118,7 @@ EvaluationResult evaluate_set(CachedEmbedder& embedder, const EvaluationSet& set
     result.settings["query_instruction"] = routes.query.instruction;
     if (set.task_type == "retrieval" || set.task_type == "reranking") result.settings["document_instruction"] = routes.document.instruction;
     result.settings["data_fingerprint"] = set.fingerprint;
-    if (const std::string& computed = embedder.model().computed; !computed.empty())
-        result.settings["compute"] = computed.substr(0, computed.find(' '));
+    if (!embedder.model().computed.empty()) result.settings["compute"] = compute_name_of(embedder.model());
     return result;
 }
 

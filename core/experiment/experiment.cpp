@@ -8,6 +8,7 @@
 #include "common/hash.h"
 #include "common/strings.h"
 #include "data/files_read.h"
+#include "data/folder_files.h"
 #include "data/input_stream.h"
 #include "data/line_reader.h"
 #include "data/settings.h"
@@ -17,6 +18,7 @@
 #include "experiment/resolve.h"
 #include "experiment/setting_value.h"
 #include "experiment/sweep.h"
+#include "settings/yaml_edit.h"
 
 namespace faceter {
 namespace {
@@ -261,12 +263,19 @@ bool is_blank(const fs::path& file) {
     return true;
 }
 
-void require_exists(const Json& entry, const std::string& where, const fs::path& file) {
+void require_data_set(const DataRequest& request, const std::string& where, DataUse use) {
+    try {
+        require_folder_files(request, use);
+    } catch (const Error& error) {
+        throw Error(error.code(), fmt::format("{}: {}", where, error.what()));
+    }
+}
+
+void require_exists(const Json& entry, const std::string& where, DataUse use) {
     if (!entry.is_object()) return;
     const auto source = json_at<std::string>(whole_entry(entry), "source", where);
     const fs::path path = json_or<std::string>(entry, "path", "", where);
-    if (path.empty() && !source.starts_with("debian"))
-        throw settings_error("{}: {}: source {} needs a path, and none is set", file.string(), where, source);
+    if (path.empty() && !source.starts_with("debian")) throw settings_error("{}: source {} needs a path, and none is set", where, source);
     if (path.empty()) return;
     if (!fs::exists(path))
         throw data_error("{}: {}: no such file or folder; the path is relative to the experiment file", path.string(), where);
@@ -277,6 +286,7 @@ void require_exists(const Json& entry, const std::string& where, const fs::path&
         throw data_error(
             "{}: {}: is a file, and source folder (which an entry without a source has) reads a folder with a data set; say source: file",
             path.string(), where);
+    if (source == "folder") require_data_set({entry, "/"}, where, use);
     if (!fs::is_regular_file(path)) return;
     if (lowercase_ascii(path.extension().string()) == ".parquet")
         InputStream::open(path);  // can this build?
@@ -329,19 +339,28 @@ Experiment Experiment::parse(std::string_view text, const fs::path& file, const 
 
 void Experiment::check_files() const {
     std::set<std::string> looked_at;  // the runs of a sweep share their data
-    const auto look = [&](const Json& entry, const std::string& where) {
-        if (looked_at.insert(entry.dump(-1, ' ', false, Json::error_handler_t::replace)).second) require_exists(entry, where, file_);
+    const YamlNode root = parse_yaml(text_, file_.string());
+    const auto look = [&](const Json& entry, const YamlPath& at, DataUse use) {
+        const std::string key = entry.dump(-1, ' ', false, Json::error_handler_t::replace);
+        if (!looked_at.insert(fmt::format("{} {}", static_cast<int>(use), key)).second) return;
+        try {
+            require_exists(entry, yaml_path_text(at), use);
+        } catch (const Error& error) {
+            const YamlNode* node = yaml_at(root, at);  // null of what is set on the command line
+            throw Error(error.code(), fmt::format("{}: {}", node ? node->position().text() : file_.string(), error.what()));
+        }
     };
     for (const ResolvedRun& run : runs_) {
         for (const auto& [task, settings] : run.settings["tasks"].items())
-            for (const char* part : {"train", "validation"})
+            for (const auto& [part, use] : {std::pair{"train", DataUse::training}, {"validation", DataUse::evaluation}})
                 for (std::size_t i = 0; i < settings[part].size(); ++i)
-                    look(settings[part][i], fmt::format("tasks.{}.{}[{}]", task, part, i));
+                    look(settings[part][i], {"tasks", task, part, YamlStep::item(i)}, use);
         const Json& datasets = run.settings["evaluation"]["datasets"];
-        for (std::size_t i = 0; i < datasets.size(); ++i) look(datasets[i], fmt::format("evaluation.datasets[{}]", i));
+        for (std::size_t i = 0; i < datasets.size(); ++i)
+            look(datasets[i], {"evaluation", "datasets", YamlStep::item(i)}, DataUse::evaluation);
         const Json& analyses = run.settings["analyses"];
         for (std::size_t i = 0; i < analyses.size(); ++i)
-            if (analyses[i].contains("texts")) look(analyses[i]["texts"], fmt::format("analyses[{}].texts", i));
+            if (analyses[i].contains("texts")) look(analyses[i]["texts"], {"analyses", YamlStep::item(i), "texts"}, DataUse::texts);
     }
 }
 

@@ -266,6 +266,10 @@ Compute compute_from_name(std::string_view name) {
 
 std::string_view compute_name(Compute compute) { return compute_names[static_cast<std::size_t>(compute)]; }
 
+std::string compute_name_of(const EmbeddingModel& model) {
+    return model.computed.empty() ? "float32" : model.computed.substr(0, model.computed.find(' '));
+}
+
 std::span<const std::string_view> compute_sample() { return sample; }
 
 double wanted_cosine(Compute compute) { return compute == Compute::int8 ? 0.995 : compute == Compute::bf16 ? 0.9995 : 1.0; }

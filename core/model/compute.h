@@ -20,6 +20,8 @@ inline constexpr const char* compute_names[] = {"float32", "bf16", "int8"};
 /// Errors (usage): an unknown name.
 Compute compute_from_name(std::string_view name);
 std::string_view compute_name(Compute compute);
+/// How a model's products are computed now, whatever is kept from it: "int8" of "int8 but ...".
+std::string compute_name_of(const EmbeddingModel& model);
 
 /// What came of preparing a model.
 struct ComputeReport {

@@ -10,6 +10,7 @@
 #include <fmt/chrono.h>
 
 #include "common/error.h"
+#include "common/file_name.h"
 #include "common/in_place.h"
 #include "common/lock_file.h"
 #include "common/strings.h"
@@ -33,9 +34,8 @@ std::string compact_time() {
 std::string random_suffix() { return fmt::format("{:04x}", std::random_device{}() & 0xffff); }
 
 std::string name_part(const std::string& text, std::size_t longest) {
-    std::string part = lowercase_ascii(safe_file_name(text)).substr(0, longest);
-    while (!part.empty() && part.back() == '-') part.pop_back();
-    return part.empty() ? "x" : part;
+    const std::string part = word_of_name(text, longest);
+    return part.empty() ? "x" : lowercase_ascii(part);
 }
 
 /// Empty where it is none.

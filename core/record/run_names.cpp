@@ -24,11 +24,7 @@ constexpr std::uint64_t max_bytes = 256 << 20;
 /// Letters, digits, '.', '_' and '-', of which one stands for all others in a row; what an imported model's name says before its last '/'
 /// is left out.
 std::string stem_of(const NamedRun& run) {
-    std::string stem = safe_file_name(run.variant.substr(run.variant.find_last_of('/') + 1));
-    stem.erase(std::unique(stem.begin(), stem.end(), [](char a, char b) { return a == '-' && b == '-'; }), stem.end());
-    stem = stem.substr(0, longest_stem);
-    while (!stem.empty() && (stem.front() == '-' || stem.front() == '.')) stem.erase(0, 1);
-    while (!stem.empty() && (stem.back() == '-' || stem.back() == '.')) stem.pop_back();
+    const std::string stem = word_of_name(run.variant.substr(run.variant.find_last_of('/') + 1), longest_stem);
     return (stem.empty() ? "run" : stem) + (run.smoke ? "-smoke" : "");
 }
 
@@ -168,6 +164,14 @@ void give(Ledger& ledger, const std::vector<NamedRun>& runs) {
 }
 
 }  // namespace
+
+std::string word_of_name(std::string_view name, std::size_t longest) {
+    std::string word = safe_file_name(name);
+    word.erase(std::unique(word.begin(), word.end(), [](char a, char b) { return a == '-' && b == '-'; }), word.end());
+    word = word.substr(0, longest);
+    const std::size_t first = word.find_first_not_of("-."), last = word.find_last_not_of("-.");
+    return first == std::string::npos ? "" : word.substr(first, last - first + 1);
+}
 
 std::string name_of_run(const fs::path& project, const std::string& id, const std::string& wished) {
     return with_ledger(project, [&](const Ledger& ledger) {

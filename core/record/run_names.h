@@ -20,6 +20,10 @@ struct RunInfo;
 /// "mote" or "mote-s2" against a run's variant and seed, in any case of letters.
 bool is_called(const RunInfo& run, std::string_view name);
 
+/// What an id or a short name has of a name: as safe_file_name() has it, with one '-' for all in a row and neither '-' nor '.' at an end,
+/// so that no command takes it for an option; at most `longest` bytes. Empty where nothing is left.
+std::string word_of_name(std::string_view name, std::size_t longest);
+
 struct NamedRun {
     std::string id, variant, created;
     bool smoke = false;

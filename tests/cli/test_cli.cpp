@@ -59,7 +59,7 @@ class TestCli : public QObject {
     void initTestCase() {
         make_directories(in("plugins"));
         write_sample_model(in("model"));
-        make_directories(in("scifact"));
+        write_scifact(folder_.path());
         write_sample_plugin(in("plugins"));
         write_file_atomic(in("pairs.tsv"), "a\tb\n");
     }
@@ -195,6 +195,27 @@ class TestCli : public QObject {
         write_file_atomic(in("two.txt"), "42.7\n");
         QCOMPARE(faceter::testing::faceter(pairs).code, 2);
         QVERIFY(json_of(faceter::testing::faceter(command))["p"].is_null());
+    }
+    /// Each file dropped its own, so that later values were paired with the wrong ones.
+    void a_blank_line_among_pairs_is_refused() {
+        write_file_atomic(in("one.txt"), "1\n\n3\n4\n");
+        write_file_atomic(in("two.txt"), "1\n2\n3\n\n \n");
+        for (const std::vector<std::string>& test : {std::vector<std::string>{"paired"}, {"tost", "--margin", "0.5", "--paired"}}) {
+            std::vector<std::string> command = {"stats"};
+            command.insert(command.end(), test.begin(), test.end());
+            command.insert(command.end(), {"--a", in("one.txt"), "--b", in("two.txt")});
+            const Outcome outcome = faceter::testing::faceter(command);
+            QCOMPARE(outcome.code, 4);
+            HAS(outcome.err, "one.txt:2: is blank, and numbers follow");
+        }
+        for (const std::string test : {"welch", "paired"})  // at the end it stands for nothing
+            QCOMPARE(faceter::testing::faceter({"stats", test, "--a", in("two.txt"), "--b", in("two.txt")}).code, 0);
+        HAS(faceter::testing::faceter({"stats", "welch", "--a", in("one.txt"), "--b", in("two.txt")}).out, "(n = 3)");
+    }
+    void both_samples_are_not_standard_input() {
+        const Outcome outcome = faceter::testing::faceter({"stats", "welch", "--a", "-", "--b", "-"}, {}, "1\n2\n");
+        QCOMPARE(outcome.code, 2);
+        HAS(outcome.err, "--a and --b cannot both be standard input");
     }
     void numbers_do_not_depend_on_the_locale() {
         write_file_atomic(in("one.txt"), "1.5\n2.5\n4.0\n");
@@ -377,6 +398,16 @@ class TestCli : public QObject {
         HAS(faceter::testing::faceter({"list", "--format", "tsv", "--columns", "variant,seed", "--project", in("bare")}).out,
             "run\tvariant\tseed");
         QCOMPARE(faceter::testing::faceter({"list", "--project", in("bare")}).out, std::string());
+    }
+    void a_column_whose_name_has_a_comma_stands_in_quotes() {
+        make_directories(in("bare/runs"));
+        const auto listed = [&](const std::string& columns) {
+            return faceter::testing::faceter({"list", "--format", "tsv", "--columns", columns, "--project", in("bare")});
+        };
+        HAS(listed("\"variant\",seed").out, "run\tvariant\tseed");
+        for (const auto& [columns, name] : {std::pair("\"Law, German\",seed", "Law, German"), {"seed,\"a, \"\"b\"\"\"", "a, \"b\""}})
+            HAS(listed(columns).err, faceter::quoted(std::string(name)));
+        HAS(listed("\"Law, German,seed").err, "is not closed");
     }
     void lists_with_empty_members_are_refused() {
         for (const char* list : {"variant,,seed", ",variant", "variant,", ",", ""})

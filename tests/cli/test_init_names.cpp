@@ -55,6 +55,24 @@ class TestInitNames : public QObject {
         init();
         HAS(start("commas.csv", {"--columns", "text=a, note"}).err, "roles of columns are query=");
     }
+    /// "text=ärger" was refused for a column "Ärger".
+    void names_of_columns_are_typed_in_any_case() {
+        std::string table = "Ärger,GRÖSSE\n", records;
+        for (int i = 0; i < 80; ++i) {
+            const std::string text = fmt::format("my request {} of them", i), label = i % 2 ? "printer" : "password";
+            table += text + "," + label + "\n";
+            records += fmt::format("{{\"Ärger\": \"{}\", \"GRÖSSE\": \"{}\"}}\n", text, label);
+        }
+        put("case.csv", table);
+        put("case.jsonl", records);
+        for (const char* file : {"case.csv", "case.jsonl"})
+            for (const char* columns : {"text=ärger, label=größe", "text=Ärger, label=GRÖSSE"}) {
+                init();
+                const Outcome outcome = start(file, {"--columns", columns});
+                QVERIFY2(outcome.code == 0, outcome.err.c_str());
+                HAS(outcome.err, "columns: text=Ärger, label=");
+            }
+    }
 };
 
 FACETER_TEST(TestInitNames)

@@ -156,6 +156,7 @@ class TestRuns : public QObject {
         const Outcome outcome = run({"--set", "evaluation.baseline=false", "--seeds", "1"});
         QCOMPARE(outcome.code, 5);
         HAS(outcome.err, "killed by signal 9");
+        HAS(outcome.err, "go on with: faceter resume EM-1 Mix-1");
         const Json list = json_of(call({"list", "--json", "--state", "dead"}));
         QCOMPARE(list["runs"].size(), std::size_t{2});
     }

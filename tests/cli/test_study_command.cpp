@@ -78,6 +78,9 @@ class TestStudyCommand : public QObject {
     void it_runs_what_is_missing_and_reports_what_was_found() {
         NEED_SHARED();
         QCOMPARE(json_of(study("status", {"--json"})).at("planned").get<int>(), 5);
+        const Outcome at_hand = faceter::testing::faceter({"study", "status", in("s.yaml"), "--json"}, {"FACETER_PROJECT=" + in("p")});
+        QVERIFY2(at_hand.code == 0, at_hand.err.c_str());
+        QCOMPARE(json_of(at_hand).at("planned").get<int>(), 5);
         const Outcome first = study("run");
         QVERIFY2(first.code == 0, first.err.c_str());
         const auto place = [&](const char* run) { return first.err.find(run); };

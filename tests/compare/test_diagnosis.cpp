@@ -1,4 +1,5 @@
 #include <cmath>
+#include <functional>
 
 #include "common/strings.h"
 #include "compare/diagnose_data.h"
@@ -81,6 +82,25 @@ class TestDiagnosis : public QObject {
         journal.flush();
         return run;
     }
+    /// A run of 80 steps of 64 pairs of one task, by the loss of each, whose mask left out so many negatives of a query.
+    RunDirectory with_losses(const std::function<double(int)>& loss, double masked = 0, int given = 0) const {
+        const RunDirectory run = sample_run(project_.path(), 1);
+        JournalWriter journal(run, run.begin_attempt(), {});
+        journal.event("data",
+                      {{"use", "training"}, {"task", "retrieval"}, {"card", {{"counts", {{"examples", 10}, {"hard_negatives", given}}}}}});
+        for (int step = 1; step <= 80; ++step)
+            journal.step({{"step", step},
+                          {"total_steps", 80},
+                          {"loss/retrieval", loss(step)},
+                          {"lr", 0.1},
+                          {"grad_norm", 1.0},
+                          {"temperature", 0.05},
+                          {"masked_negatives", masked * 64},
+                          {"pairs", 64}});
+        journal.flush();
+        return run;
+    }
+    static Finding loss_of(const RunDirectory& run) { return diagnose_training(run).at(0); }
     static std::vector<std::string> alarms(const std::vector<Finding>& findings) {
         std::vector<std::string> names;
         for (const Finding& one : findings)
@@ -108,6 +128,27 @@ class TestDiagnosis : public QObject {
         QVERIFY(alarms(diagnose_training(trained(3, 1, 0.05))).empty());
         QCOMPARE(alarms(diagnose_training(trained(3, 3.01, 0.05))),
                  (std::vector<std::string>{"loss_curve: clustering", "loss_curve: retrieval"}));
+    }
+    /// A rate that made all texts alike was called fine: the loss fell, to that of guessing.
+    void a_loss_that_ends_at_guessing_is_an_alarm() {
+        const auto to = [](double last) { return [last](int step) { return last + 0.2 * std::exp(-step / 10.0); }; };
+        const Finding guessed = loss_of(with_losses(to(std::log(64.0))));
+        QCOMPARE(guessed.state, FindingState::alarm);
+        QVERIFY2(has(guessed.says, "Guessing has 4.159"), guessed.says.c_str());
+        QVERIFY2(has(guessed.advice, "tenfold lower, then tenfold higher"), guessed.advice.c_str());
+        // Of 63 negatives 12 are masked: 52 texts to guess among.
+        QCOMPARE(loss_of(with_losses(to(std::log(52.0)))).state, FindingState::fine);
+        QCOMPARE(loss_of(with_losses(to(std::log(52.0)), 12)).state, FindingState::alarm);
+        // Ten for ten examples, which count for all queries: 128 texts to guess among.
+        QCOMPARE(loss_of(with_losses(to(std::log(64.0)), 0, 10)).state, FindingState::fine);
+        QCOMPARE(loss_of(with_losses(to(std::log(128.0)), 0, 10)).state, FindingState::alarm);
+    }
+    void a_fall_within_the_noise_of_batches_is_not_called_fine() {
+        const auto shaky = [](double fall) { return [fall](int step) { return 3 - fall * step + (step % 2 ? 0.2 : -0.2); }; };
+        const Finding hidden = loss_of(with_losses(shaky(0.0001)));
+        QCOMPARE(hidden.state, FindingState::unknown);
+        QVERIFY2(has(hidden.says, "whether it fell cannot be told"), hidden.says.c_str());
+        QCOMPARE(loss_of(with_losses(shaky(0.01))).state, FindingState::fine);
     }
     void a_loss_that_rises_in_a_planned_order_says_nothing() {
         const RunDirectory run = trained(1, 3, 0.05);

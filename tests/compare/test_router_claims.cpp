@@ -25,7 +25,7 @@ class TestRouterClaims : public QObject {
         text.replace(text.find(first), first.size(), "EM: {method: " + second + "}");
         overwrite(folder_.path() / "quick.yaml", text);
         overwrite(folder_.path() / "pairs.tsv", "a\tb\n");
-        make_directories(folder_.path() / "scifact");
+        write_scifact(folder_.path());
         overwrite(folder_.path() / "s.yaml",
                   "name: s\nquestion: q\nhypothesis: h\nseeds: [1]\nclaims:\n  - {claim: c, measure: router_study, " + claim +
                       "}\nexperiments:\n  - {file: quick.yaml}\n");

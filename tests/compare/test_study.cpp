@@ -31,7 +31,7 @@ Matrix scores(const std::vector<double>& by_set, double wobble, std::uint64_t st
 Study sample_study(const fs::path& folder, const std::string& seeds) {
     overwrite(folder / "quick.yaml", std::string("model: IC-1\n") + sample_experiment());
     overwrite(folder / "pairs.tsv", "a\tb\n");
-    make_directories(folder / "scifact");
+    write_scifact(folder);
     overwrite(folder / "s.yaml", "name: s\nquestion: q\nhypothesis: h\nseeds: " + seeds +
                                      "\nclaims:\n  - {claim: Mix over EM, better: Mix, than: EM}\nexperiments:\n  - {file: quick.yaml}\n");
     return read_study(folder / "s.yaml");
@@ -307,7 +307,7 @@ class TestStudy : public QObject {
         const StudyWithRecord of;
         const fs::path other = of.folder.path() / "other/scifact";
         of.change_experiment("path: scifact", "path: other/scifact");
-        make_directories(other);
+        write_scifact(other.parent_path());
         overwrite(other / ".directory", "a file manager's");
         QCOMPARE(of.done(), 1);
         overwrite(other / "corpus.jsonl", "{}");

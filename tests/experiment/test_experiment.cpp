@@ -519,7 +519,7 @@ class TestExperiment : public QObject {
     void a_file_without_a_source_is_told_which_reads_it() {
         const TemporaryDirectory folder;
         write_file_atomic(folder.path() / "pairs.tsv", "a\tb\n");
-        make_directories(folder.path() / "scifact");
+        write_scifact(folder.path());
         const auto parsed = [&](std::string text) { return Experiment::parse(text, folder.path() / "x.yaml", sample_catalogue(), {}); };
         const std::string right = sample_experiment(), named = "source: file, ";
         std::string wrong = right;
@@ -529,7 +529,7 @@ class TestExperiment : public QObject {
     }
     void a_file_that_is_a_folder_and_a_path_that_is_missing_are_told_before_a_run() {
         const TemporaryDirectory folder;
-        make_directories(folder.path() / "scifact");
+        write_scifact(folder.path());
         const auto checked = [&](const std::string& path) {
             Experiment::parse(with(sample, "path: pairs.tsv", path), folder.path() / "x.yaml", sample_catalogue(), {}).check_files();
         };
@@ -542,13 +542,35 @@ class TestExperiment : public QObject {
         const TemporaryDirectory folder;
         const std::string file = (folder.path() / "pairs.parquet").string();
         write_file_atomic(file, "PAR1 and no more");  // torn where the build reads such files
-        make_directories(folder.path() / "scifact");
+        write_scifact(folder.path());
         std::string text = sample_experiment();
         text.replace(text.find("pairs.tsv"), 9, "pairs.parquet");
         const Experiment experiment = Experiment::parse(text, folder.path() / "x.yaml", sample_catalogue(), {});
         EXPECT_ERROR(experiment.check_files(), file.c_str());
         write_file_atomic(file, "a\tb\n");  // in spite of its name
         experiment.check_files();
+    }
+    /// Each run failed by itself then, one after another.
+    void a_folder_without_a_data_set_is_told_before_a_run() {
+        const TemporaryDirectory folder;
+        write_file_atomic(folder.path() / "pairs.tsv", "a\tb\n");
+        const auto checked = [&](const std::string& entry) {
+            const std::string text = with(sample, "source: folder, path: scifact", "path: scifact" + entry);
+            Experiment::parse(text, folder.path() / "x.yaml", sample_catalogue(), {}).check_files();
+        };
+        make_directories(folder.path() / "scifact");
+        EXPECT_ERROR(checked(""), "x.yaml:15:", "evaluation.datasets[0]", "scifact: none of the known layouts");
+        write_scifact(folder.path());
+        checked("");
+        EXPECT_ERROR(checked(", split: dev"), "x.yaml:15:", "scifact/qrels/dev.tsv: no such file", "choose a split");
+        fs::remove(folder.path() / "scifact/corpus.jsonl");
+        EXPECT_ERROR(checked(", task: retrieval"), "x.yaml:15:", "scifact/corpus.jsonl: no such file");
+        fs::remove_all(folder.path() / "scifact");
+        make_directories(folder.path() / "scifact/de");
+        write_file_atomic(folder.path() / "scifact/de/test.jsonl", "{\"text\": \"a\", \"label\": 1}\n");
+        EXPECT_ERROR(checked(""), "evaluation.datasets[0]", "scifact/de/train.jsonl: no such file");
+        write_file_atomic(folder.path() / "scifact/de/train.jsonl", "{\"text\": \"a\", \"label\": 1}\n");
+        checked("");
     }
     void the_same_file_resolves_to_the_same_settings() {
         QCOMPARE(parse_sample().runs()[2].settings.dump(), parse_sample().runs()[2].settings.dump());

@@ -118,7 +118,7 @@ class TestSubmission : public QObject {
     void an_experiment_is_not_taken_back_where_its_job_waits() {
         const Submitted s;
         overwrite(s.folder.path() / "pairs.tsv", "a\tb\n");
-        make_directories(s.folder.path() / "scifact");
+        write_scifact(s.folder.path());
         const Experiment experiment = Experiment::parse(sample_experiment(), s.folder.path() / "quick.yaml", sample_catalogue(), {});
         const std::size_t before = s.project.run_ids().size();
         set_file_fault_hook(disk_is_full_at("launch.json"));
@@ -133,7 +133,7 @@ class TestSubmission : public QObject {
     void runs_of_a_job_that_waits_stay_even_where_they_cannot_say_so_any_more() {
         const Submitted s;
         overwrite(s.folder.path() / "pairs.tsv", "a\tb\n");
-        make_directories(s.folder.path() / "scifact");
+        write_scifact(s.folder.path());
         const std::string control = s.project.runs_folder().string() + "/*/control";
         s.slurm.accept("rm -rf " + control + "; for run in " + s.project.runs_folder().string() + "/*; do : >$run/control; done; echo 12");
         const Experiment experiment = Experiment::parse(sample_experiment(), s.folder.path() / "quick.yaml", sample_catalogue(), {});

@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <map>
 #include <set>
 #include <thread>
 
@@ -41,6 +42,18 @@ class TestRunDirectory : public QObject {
         QCOMPARE(read.info().group(), std::string("quick/Mix"));
         QCOMPARE(read_file(made.folder() / "experiment.yaml"), std::string(sample_experiment()));
         QCOMPARE(read.project(), project.path());
+    }
+    void an_id_begins_with_no_dash_and_has_one_for_what_it_leaves_out() {
+        const auto id_of = [](const std::string& name) {
+            const TemporaryDirectory project;
+            std::string text = sample_experiment();
+            text.replace(text.find("quick"), 5, name);
+            const Experiment experiment = parse_sample(text);
+            return RunDirectory::create(project.path(), experiment, experiment.runs()[3], false).info().id;
+        };
+        for (const auto& [name, begins] : std::map<std::string, std::string>{
+                 {"Über", "ber-mix-s1-"}, {"größe ä", "gr-e-mix-s1-"}, {"ü", "x-mix-s1-"}, {"é.a", "a-mix-s1-"}})
+            QVERIFY2(id_of(name).starts_with(begins), id_of(name).c_str());
     }
     void settings_that_lack_what_every_run_has_are_refused_with_the_member() {
         const TemporaryDirectory project;

@@ -39,6 +39,14 @@ evaluation:
 )";
 }
 
+/// The folder of the data set that it is scored on.
+inline void write_scifact(const fs::path& folder) {
+    make_directories(folder / "scifact/qrels");
+    write_file_atomic(folder / "scifact/corpus.jsonl", "{\"_id\": \"d\", \"text\": \"a\"}\n");
+    write_file_atomic(folder / "scifact/queries.jsonl", "{\"_id\": \"q\", \"text\": \"b\"}\n");
+    write_file_atomic(folder / "scifact/qrels/test.tsv", "query-id\tcorpus-id\tscore\nq\td\t1\n");
+}
+
 inline Experiment parse_sample(const std::string& text = sample_experiment(), const ExperimentOptions& options = {}) {
     return Experiment::parse(text, "/base/quick.yaml", sample_catalogue(), options);
 }

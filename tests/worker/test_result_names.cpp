@@ -42,6 +42,19 @@ class TestResultNames : public QObject {
                 << "\n";
     }
 
+    /// Three queries, each with its document.
+    static void write_retrieval(const std::string& folder) {
+        make_directories(folder + "/qrels");
+        std::ofstream corpus(folder + "/corpus.jsonl"), queries(folder + "/queries.jsonl"), judged(folder + "/qrels/test.tsv");
+        judged << "query-id\tcorpus-id\tscore\n";
+        for (int i = 1; i <= 3; ++i) {
+            corpus << Json{{"_id", fmt::format("d{}", i)}, {"title", ""}, {"text", fmt::format("answer {}", i)}}.dump() << "\n";
+            const std::string text = fmt::format("question q{} {}", i, std::string(300, 'a'));
+            queries << Json{{"_id", fmt::format("q{}", i)}, {"text", text}}.dump() << "\n";
+            judged << fmt::format("q{}\td{}\t1\n", i, i);
+        }
+    }
+
   private Q_SLOTS:
     void initTestCase() {
         NEED_SHARED();
@@ -113,6 +126,43 @@ class TestResultNames : public QObject {
         for (const Json& value : sets.at(1).at("per_example")) found += value.get<double>() / 9;
         QVERIFY(std::abs(found - sets.at(1).at("metrics").at("accuracy").get<double>()) < 1e-9);
         QCOMPARE(sets.at(2).at("per_example_wanted").size(), std::size_t{9});
+    }
+
+    void what_was_measured_and_on_how_much_is_said() {
+        write_retrieval(in("search"));
+        const ChildResult result =
+            worker({"evaluate", "--model", model(), "--data", in("search"), "--json", "--max-queries", "2", "--max-length", "40"});
+        QVERIFY2(result.exit_code == 0, result.last_lines.c_str());
+        const Json json = Json::parse(result.output);
+        QCOMPARE(json.at("model").get<std::string>(), model());
+        QCOMPARE(json.at("max_length").get<int>(), 40);
+        QCOMPARE(json.at("compute").get<std::string>(), std::string("float32"));
+        QVERIFY(!json.at("version").get<std::string>().empty());
+        const Json settings = json.at("datasets").at(0).at("settings");
+        QCOMPARE(settings.at("max_queries").get<int>(), 2);
+        QVERIFY(!settings.contains("max_documents"));
+    }
+
+    /// Bare numbers do not tell which queries fail.
+    void each_example_says_which_it_is() {
+        write_retrieval(in("search"));
+        const ChildResult result =
+            worker({"evaluate", "--model", model(), "--data", in("search"), "--data", in("en/sts"), "--json", "--per-example"});
+        QVERIFY2(result.exit_code == 0, result.last_lines.c_str());
+        const Json sets = Json::parse(result.output).at("datasets");
+        const Json search = sets.at(0), pairs = sets.at(1);
+        QCOMPARE(search.at("examples").size(), std::size_t{3});
+        for (std::size_t i = 0; i < 3; ++i) {
+            const Json example = search.at("examples").at(i);
+            QCOMPARE(example.at("value"), search.at("per_example").at(i));
+            QCOMPARE(example.at("example").get<std::size_t>(), i + 1);
+            const auto id = example.at("id").get<std::string>(), text = example.at("text").get<std::string>();
+            QCOMPARE(text.substr(0, 12), "question " + id + " ");
+            QVERIFY(text.size() < 210);
+            QCOMPARE(example.at("wanted").get<std::string>(), "answer " + id.substr(1));
+        }
+        QCOMPARE(pairs.at("examples").at(3).at("wanted").get<double>(), 3.0);
+        QVERIFY(pairs.at("examples").at(3).contains("other") && pairs.at("examples").at(3).at("value").is_number());
     }
 
     void two_sets_that_are_one_to_mteb_are_refused_before_they_are_scored() {

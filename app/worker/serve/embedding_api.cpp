@@ -14,6 +14,7 @@
 #include "common/json_text.h"
 #include "common/strings.h"
 #include "eval/quantise.h"
+#include "model/compute.h"
 #include "text/base64.h"
 
 namespace faceter::worker {
@@ -35,11 +36,6 @@ std::string served_path(const HttpRequest& request) { return request.method == "
 
 bool is_for_embeddings(const HttpRequest& request) {
     return request.method == "POST" && (request.path == "/v1/embeddings" || served_path(request) == "/embed");
-}
-
-/// "int8" of "int8 but ...".
-std::string dtype_of(const EmbeddingModel& model) {
-    return model.computed.empty() ? "float32" : model.computed.substr(0, model.computed.find(' '));
 }
 
 std::string text_of(const Json& json) { return json_text(json); }
@@ -375,7 +371,7 @@ Json EmbeddingApi::info() const {
     const EmbeddingModel& first = *models_.all().front().opened.model;
     return {{"model_id", models_.all().front().name},
             {"model_sha", nullptr},
-            {"model_dtype", dtype_of(first)},
+            {"model_dtype", compute_name_of(first)},
             {"model_type", {{"embedding", {{"pooling", pooling_name(first.folder.pooling)}}}}},
             {"max_concurrent_requests", service_.limits().waiting_texts},  // texts, which those are there too
             {"max_input_length", first.max_length},
