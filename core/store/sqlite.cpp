@@ -1,6 +1,7 @@
 #include "store/sqlite.h"
 
 #include <sqlite3.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -46,6 +47,13 @@ void distrust(sqlite3* handle) {
     sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
 }
 
+/// None where nothing is there.
+std::optional<FileIdentity> identity_of(const fs::path& file) {
+    struct stat info {};
+    if (::stat(file.c_str(), &info) != 0) return std::nullopt;
+    return FileIdentity{info.st_dev, info.st_ino};
+}
+
 }  // namespace
 
 void set_store_wait(std::chrono::milliseconds wait) { store_wait() = wait; }
@@ -69,6 +77,7 @@ Database::Database(const fs::path& file) : file_(file) {
         sqlite3_close(handle_);
         throw Unwritable(fmt::format("{}: cannot open the store: {}", file.string(), why));
     }
+    if (!file.empty()) identity_ = identity_of(file);
     sqlite3_busy_timeout(handle_, static_cast<int>(store_wait().count()));
     distrust(handle_);
     try {
@@ -94,6 +103,11 @@ void Database::turn_to_wal() {
         if (sqlite3_errcode(handle_) != SQLITE_BUSY || std::chrono::steady_clock::now() > deadline) fail("use the store");
         std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
+}
+
+bool Database::is_replaced() const {
+    const auto now = identity_ ? identity_of(file_) : std::nullopt;
+    return now && now != identity_;
 }
 
 Database::~Database() { sqlite3_close(handle_); }

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,6 +14,12 @@ struct sqlite3_stmt;
 namespace faceter {
 
 class Database;
+
+/// What a file is, wherever it lies.
+struct FileIdentity {
+    std::uint64_t device = 0, inode = 0;
+    bool operator==(const FileIdentity&) const = default;
+};
 
 /// A prepared statement. Values are bound in order; rows are read with next() and the getters.
 class Statement {
@@ -70,6 +77,8 @@ class Database {
     std::int64_t total_changes() const;  ///< by this connection
     int changes() const;                 ///< rows that the last INSERT, UPDATE or DELETE changed
     const fs::path& file() const { return file_; }
+    /// Another file lies where it was opened: what is written here reaches nobody. False of one in memory, and where none is there now.
+    bool is_replaced() const;
     sqlite3* handle() const { return handle_; }
     [[noreturn]] void fail(std::string_view doing) const;
     bool is_damaged() const;  ///< the last error was "not a database" or "malformed"
@@ -83,6 +92,7 @@ class Database {
     void turn_to_wal();
     void enclose(const char* begin, const std::function<void()>& body);
     fs::path file_;
+    std::optional<FileIdentity> identity_;  ///< none: in memory
     sqlite3* handle_ = nullptr;
 };
 

@@ -127,6 +127,8 @@ class Store {
     /// Every row of every table as text, for comparisons in tests.
     std::string dump();
     const fs::path& file() const { return database_->file(); }
+    /// Its file was put aside for another (a project's folder that was replaced): a new Store reads that one.
+    bool is_replaced() const { return database_->is_replaced(); }
 
     /// Where the store of a project lies.
     static fs::path location(const fs::path& project);

@@ -46,6 +46,7 @@ void IngestThread::lookOnce(std::unique_ptr<Store>& store) {
         forgetTold();
         tell(Store::rebuild(m_folder, [this](std::size_t, std::size_t) { return !m_ending; }));
     }
+    if (store && store->is_replaced()) store.reset();
     if (!store) {
         store = std::make_unique<Store>(m_folder);
         m_last.reset();

@@ -24,6 +24,7 @@ ProjectSession::ProjectSession(const std::filesystem::path& folder, QObject* par
     connect(m_ingest.get(), &IngestThread::keptInMemory, this, [this](bool isKept) { m_fileLacks = isKept; });
     connect(m_ingest.get(), &IngestThread::problem, this, [this](const QString& message) {
         if (!message.isEmpty()) m_loaded = true, m_looking = false;
+        m_problem = message;
         Q_EMIT problem(message);
     });
     auto* watcher = new QFileSystemWatcher(this);
@@ -74,6 +75,7 @@ void ProjectSession::deleteWhenEnded() {
 
 Store& ProjectSession::store() {
     if (m_store && !m_fileLacks && m_store->file().empty()) m_store.reset();  // the file has all again
+    if (m_store && m_store->is_replaced()) m_store.reset();
     if (!m_store) m_store = std::make_unique<Store>(m_folder);
     if (!m_fileLacks) return *m_store;
     const auto goOn = [this](std::size_t, std::size_t) { return !m_retired; };

@@ -38,6 +38,9 @@ class ProjectSession : public QObject {
     /// The first look over all run folders goes on: more runs may come.
     bool isLooking() const { return m_looking; }
 
+    /// What problem() said last; empty: the store can be read.
+    const QString& standingProblem() const { return m_problem; }
+
     /// Runs `ask(Store&)` on the store thread.
     template <typename Ask>
     auto query(Ask ask) -> Answer<std::invoke_result_t<Ask, Store&>> {
@@ -84,6 +87,7 @@ class ProjectSession : public QObject {
 
     std::filesystem::path m_folder;
     RunsSnapshotPtr m_runs;
+    QString m_problem;
     bool m_loaded = false, m_looking = true, m_storeEnded = false;
     std::atomic<bool> m_retired = false;
     std::atomic<bool> m_fileLacks = false;  // runs that only the other thread's store in memory has
