@@ -57,6 +57,7 @@ std::string progress_of(const RunState& state) {
     return fmt::format("{}/{}", state.step, state.total_steps);
 }
 
+/// Means of runs that are partly scored are NaN.
 Table list_table(const std::vector<RunRow>& rows) {
     Table table;
     table.name = "runs";
@@ -106,6 +107,19 @@ Json chosen_json(const std::vector<ListColumn>& columns, std::size_t row) {
     return json;
 }
 
+/// How many these are.
+std::size_t leave_out_partial_means(Store& store, std::vector<RunRow>& rows) {
+    const std::vector<bool> partly = partly_scored(store, rows);
+    for (std::size_t row = 0; row < rows.size(); ++row)
+        if (partly[row]) rows[row].mean_score = not_a_number;
+    return static_cast<std::size_t>(std::count(partly.begin(), partly.end(), true));
+}
+
+std::string partial_note(std::size_t runs) {
+    return fmt::format("{} run{} not all data sets of {} experiment yet: no mean of {} is shown (faceter show has the scores).", runs,
+                       runs == 1 ? " has" : "s have", runs == 1 ? "its" : "their", runs == 1 ? "it" : "them");
+}
+
 int list_runs(const ListOptions& options) {
     const Project project = open_project(options.project);
     refresh_jobs(project);
@@ -121,6 +135,7 @@ int list_runs(const ListOptions& options) {
     const auto& [names, sort, descending] = options.columns;
     if (!sort.empty()) sort_rows(store, sort, descending, rows);
     const std::vector<ListColumn> columns = names.empty() ? std::vector<ListColumn>() : list_columns(store, names, rows);
+    const std::size_t without = leave_out_partial_means(store, rows);
     if (options.format == "json") {
         Json runs = Json::array();
         for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -131,7 +146,11 @@ int list_runs(const ListOptions& options) {
     } else if (rows.empty() && options.format == "text") {  // the others are read by programs, which find their columns
         say(stderr, "no runs{}\n", options.state.empty() && options.tag.empty() && options.where.empty() ? "" : " of that kind");
     } else {
-        print_table(columns.empty() ? list_table(rows) : chosen_table(rows, columns), options.format);
+        Table table = columns.empty() ? list_table(rows) : chosen_table(rows, columns);
+        const bool means =
+            columns.empty() || std::any_of(columns.begin(), columns.end(), [](const ListColumn& one) { return one.is_mean; });
+        if (without > 0 && means) table.footnotes.push_back(partial_note(without));
+        print_table(table, options.format);
     }
     return 0;
 }

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <set>
+#include <tuple>
 
 #include "common/strings.h"
 
@@ -29,7 +29,7 @@ std::vector<double> numbers_of(const std::vector<SweepConfiguration>& points, co
 
 /// The class of each point: its value's, or for numbers of many values a fifth of all points.
 std::vector<std::size_t> classes_of(const std::vector<SweepConfiguration>& points, const SweepSetting& setting) {
-    std::set<std::string> values;
+    SettingValues values;
     for (const SweepConfiguration& point : points) values.insert(value_of(point, setting.key));
     std::vector<std::size_t> classes;
     if (!setting.is_number || values.size() <= most_classes) {
@@ -104,7 +104,7 @@ bool have_all(const std::vector<SweepConfiguration>& points, const SweepSetting&
 }
 
 std::vector<SweepSetting> settings_of(const std::vector<SweepConfiguration>& points) {
-    std::map<std::string, std::set<std::string>> values;
+    std::map<std::string, SettingValues> values;
     for (const SweepConfiguration& point : points)
         for (const auto& [key, value] : point.settings) values[key];
     for (auto& [key, own] : values)
@@ -133,7 +133,7 @@ void set_x_axis(Figure& figure, Series& series, const std::vector<SweepConfigura
         series.x = numbers;
         return;
     }
-    std::set<std::string> values;
+    SettingValues values;
     for (const SweepConfiguration& point : points) values.insert(value_of(point, key));
     figure.x.categories.assign(values.begin(), values.end());
     for (const SweepConfiguration& point : points)
@@ -155,7 +155,16 @@ bool has_intervals(const Sweep& sweep) {
     return std::any_of(sweep.points.begin(), sweep.points.end(), [](const SweepConfiguration& point) { return point.score.n > 1; });
 }
 
+/// What comes first: 0 numbers, 1 texts, 2 what is not set.
+std::tuple<int, double, std::string_view> order_key(const std::string& value) {
+    const double number = parse_double(value).value_or(none);
+    return std::isfinite(number) ? std::tuple(0, number, std::string_view(value))
+                                 : std::tuple(value == unset_value ? 2 : 1, 0.0, std::string_view(value));
+}
+
 }  // namespace
+
+bool ValueOrder::operator()(const std::string& a, const std::string& b) const { return order_key(a) < order_key(b); }
 
 Sweep make_sweep(const std::vector<SweepRun>& runs) {
     Sweep sweep{points_of(runs), {}};

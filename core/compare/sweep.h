@@ -1,6 +1,8 @@
 #pragma once
 #include <map>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "figure/figure.h"
@@ -41,6 +43,12 @@ struct Sweep {
 
 /// What a setting is worth that a run does not have, or that is empty there.
 inline constexpr std::string_view unset_value = "not set";
+
+/// How values stand on an axis: numbers by what they are, then texts, what is not set last.
+struct ValueOrder {
+    bool operator()(const std::string& a, const std::string& b) const;
+};
+using SettingValues = std::set<std::string, ValueOrder>;
 
 Sweep make_sweep(const std::vector<SweepRun>& runs);
 /// Whether all points have the setting: those of one method alone are not set elsewhere.

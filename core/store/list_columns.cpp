@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 
 #include "common/error.h"
 #include "common/strings.h"
+#include "experiment/result_names.h"
 #include "store/filter_node.h"
 #include "store/series_value.h"
 
@@ -66,11 +68,22 @@ Cell cell_of(const FilterData& data, const NamedColumn& named, std::size_t row) 
     return is_flag(named.column) ? Cell::of(std::string(number != 0 ? "yes" : "no")) : Cell::of(number);
 }
 
-ListColumn make_column(const FilterData& data, const NamedColumn& named) {
-    ListColumn made{heading_of(named), {}};
+/// Trials of an experiment are scored by themselves; what is archived may be of an older form of its file.
+std::string experiment_of(const RunInfo& info) { return info.experiment + (info.smoke ? "\nin small" : ""); }
+
+std::size_t planned_sets(Store& store, const RunRow& run) {
+    const std::vector<ResultOwner> owners = result_owners(store.settings(run.info.id));
+    return static_cast<std::size_t>(
+        std::count_if(owners.begin(), owners.end(), [](const ResultOwner& owner) { return owner.where.starts_with("evaluation."); }));
+}
+
+bool is_mean(const NamedColumn& named) { return named.column == FilterColumn::score || named.column == FilterColumn::task_type; }
+
+ListColumn make_column(const FilterData& data, const NamedColumn& named, const std::vector<bool>& partly) {
+    ListColumn made{heading_of(named), {}, is_mean(named)};
     std::vector<double> numbers;
     for (std::size_t row = 0; row < data.rows().size(); ++row) {
-        made.cells.push_back(cell_of(data, named, row));
+        made.cells.push_back(made.is_mean && partly[row] ? Cell{} : cell_of(data, named, row));
         numbers.push_back(made.cells.back().value);
     }
     if (named.column == FilterColumn::series) made.column.decimals = series_decimals(numbers);
@@ -103,6 +116,27 @@ bool before(const SortKey& a, const SortKey& b, bool descending) {
 
 }  // namespace
 
+std::vector<bool> partly_scored(Store& store, const std::vector<RunRow>& rows) {
+    const RunScores scores = store.run_scores();
+    std::unordered_map<std::string_view, std::size_t> places;
+    for (std::size_t i = 0; i < scores.runs.size(); ++i) places.emplace(scores.runs[i], i);
+    std::map<std::string, std::set<std::size_t>> of_experiments;
+    for (const RunRow& run : store.runs())
+        if (const auto place = places.find(run.info.id); place != places.end() && !run.archived)
+            for (std::size_t set = 0; set < scores.sets.size(); ++set)
+                if (!std::isnan(scores.at(place->second, set))) of_experiments[experiment_of(run.info)].insert(set);
+    std::vector<bool> partly;
+    for (const RunRow& run : rows) {
+        const auto place = places.find(run.info.id);
+        const auto lacks = [&](std::size_t set) { return place == places.end() || std::isnan(scores.at(place->second, set)); };
+        const std::set<std::size_t>& sets = of_experiments[experiment_of(run.info)];
+        partly.push_back(run.num_scores > 0 &&
+                         (std::any_of(sets.begin(), sets.end(), lacks) ||
+                          (run.state.phase != RunPhase::done && static_cast<std::size_t>(run.num_scores) < planned_sets(store, run))));
+    }
+    return partly;
+}
+
 std::vector<ListColumn> list_columns(Store& store, const std::vector<std::string>& names, const std::vector<RunRow>& rows) {
     const FilterNames known = filter_names(store);
     std::vector<NamedColumn> named;
@@ -115,7 +149,9 @@ std::vector<ListColumn> list_columns(Store& store, const std::vector<std::string
     }
     const FilterData data(store, settings, series, rows);
     std::vector<ListColumn> columns;
-    for (const NamedColumn& one : named) columns.push_back(make_column(data, one));
+    const bool means = std::any_of(named.begin(), named.end(), is_mean);
+    const std::vector<bool> partly = means ? partly_scored(store, rows) : std::vector<bool>(rows.size());
+    for (const NamedColumn& one : named) columns.push_back(make_column(data, one, partly));
     return columns;
 }
 

@@ -54,7 +54,7 @@ struct RunScores {
     void arrange_sets();  ///< sorts sets, fills task_types
 };
 
-/// The settings that tell the runs of one experiment apart.
+/// The settings that tell runs apart: those of one experiment, or those that were asked for.
 struct KeySettings {
     std::vector<std::string>
         keys;  ///< dotted (flat_settings.h), sorted; those that are columns of RunRow anyway (seed, variant) are left out
@@ -100,7 +100,10 @@ class Store {
     std::uint64_t change_counter();
     /// Of the runs that changed after a revision (0: all).
     RunScores run_scores(std::int64_t since = 0);
+    /// Within each experiment.
     KeySettings key_settings();
+    /// Among these runs, whatever their experiments.
+    KeySettings key_settings(const std::vector<std::string>& runs);
     /// One setting (dotted key) of the runs that have it.
     std::unordered_map<std::string, std::string> setting(const std::string& key);
     /// All dotted keys that some run has or had.

@@ -84,25 +84,34 @@ void intersect(std::vector<std::int64_t>& common, const HashList& other) {
 
 bool is_column_anyway(std::string_view key) { return key == "seed" || key == "name" || key == "variant.name" || key == "variant.method"; }
 
-/// Two passes over the lists of hashes: what the runs of an experiment share, then what each has besides.
+/// Two passes over the lists of hashes: what the runs of a set share, then what each has besides.
 class KeySettingsReader {
   public:
     explicit KeySettingsReader(Database& database)
         : database_(database), text_(database, "SELECT key, value FROM setting_texts WHERE hash = ?") {}
 
-    KeySettings read() {
+    KeySettings within_experiments() {
         Numbers experiments;
         Statement runs(database_, "SELECT id, experiment FROM runs");
-        while (runs.next()) experiment_of_.emplace(runs.text(0), experiments.of(runs.blob(1)));
-        common_.resize(experiment_of_.size());
-        for_each_run([&](std::string_view, std::size_t experiment, const HashList& hashes) { share(experiment, hashes); });
-        settings_.values.reserve(experiment_of_.size());
-        for_each_run([&](std::string_view run, std::size_t experiment, const HashList& hashes) { add(run, experiment, hashes); });
+        while (runs.next()) set_of_.emplace(runs.text(0), experiments.of(runs.blob(1)));
+        return read();
+    }
+
+    KeySettings among(const std::vector<std::string>& runs) {
+        for (const std::string& run : runs) set_of_.emplace(run, 0);
+        return read();
+    }
+
+  private:
+    KeySettings read() {
+        common_.resize(set_of_.size());
+        for_each_run([&](std::string_view, std::size_t set, const HashList& hashes) { share(set, hashes); });
+        settings_.values.reserve(set_of_.size());
+        for_each_run([&](std::string_view run, std::size_t set, const HashList& hashes) { add(run, set, hashes); });
         for (const Unset& unset : unset_)
-            if (said_.contains({unset.experiment, unset.text->column}))
-                settings_.values[unset.run].emplace(unset.text->key, unset.text->value);
+            if (said_.contains({unset.set, unset.text->column})) settings_.values[unset.run].emplace(unset.text->key, unset.text->value);
         std::set<int> columns;
-        for (const auto& [experiment, column] : said_) columns.insert(column);
+        for (const auto& [set, column] : said_) columns.insert(column);
         std::vector<std::string> keys;
         for (const int column : columns) keys.push_back(std::move(settings_.keys[static_cast<std::size_t>(column)]));
         std::sort(keys.begin(), keys.end());
@@ -110,16 +119,15 @@ class KeySettingsReader {
         return std::move(settings_);
     }
 
-  private:
     struct Text {
         int column = -1;  ///< of settings_.keys as it grows; -1: no column
         std::string key, value;
-        std::optional<std::size_t> said_in;  ///< the last experiment that was noted in said_ for it
+        std::optional<std::size_t> said_in;  ///< the last set that was noted in said_ for it
     };
-    /// A value that says nothing counts only where another run of the experiment has one that does.
+    /// A value that says nothing counts only where another run of the set has one that does.
     struct Unset {
         std::string run;
-        std::size_t experiment;
+        std::size_t set;
         const Text* text;
     };
 
@@ -127,19 +135,19 @@ class KeySettingsReader {
     void for_each_run(Take take) {
         Statement rows(database_, "SELECT run, hashes FROM setting_lists");
         while (rows.next())
-            if (const auto found = experiment_of_.find(rows.blob(0)); found != experiment_of_.end())
+            if (const auto found = set_of_.find(rows.blob(0)); found != set_of_.end())
                 take(rows.blob(0), found->second, HashList(rows.blob(1)));
     }
 
-    void share(std::size_t experiment, const HashList& hashes) {
-        auto& common = common_[experiment];
+    void share(std::size_t set, const HashList& hashes) {
+        auto& common = common_[set];
         if (common) return intersect(*common, hashes);
         common.emplace();
         for (std::size_t i = 0; i < hashes.size(); ++i) common->push_back(hashes[i]);
     }
 
-    void add(std::string_view run, std::size_t experiment, const HashList& hashes) {
-        const std::vector<std::int64_t>& same = *common_[experiment];
+    void add(std::string_view run, std::size_t set, const HashList& hashes) {
+        const std::vector<std::int64_t>& same = *common_[set];
         auto& row = settings_.values[std::string(run)];
         std::size_t j = 0;
         for (std::size_t i = 0; i < hashes.size(); ++i) {
@@ -149,12 +157,12 @@ class KeySettingsReader {
             Text& text = look_up(hash);
             if (text.column < 0) continue;
             if (says_nothing(text.value)) {
-                unset_.push_back({std::string(run), experiment, &text});
+                unset_.push_back({std::string(run), set, &text});
                 continue;
             }
             row.emplace(text.key, text.value);
-            if (text.said_in != experiment) said_.emplace(experiment, text.column);
-            text.said_in = experiment;
+            if (text.said_in != set) said_.emplace(set, text.column);
+            text.said_in = set;
         }
     }
 
@@ -174,12 +182,12 @@ class KeySettingsReader {
     Database& database_;
     Statement text_;
     KeySettings settings_;
-    TextMap<std::size_t> experiment_of_;
-    std::vector<std::optional<std::vector<std::int64_t>>> common_;  ///< experiment -> what all of its runs have
+    TextMap<std::size_t> set_of_;                                   ///< run -> number of the runs that it is told apart from
+    std::vector<std::optional<std::vector<std::int64_t>>> common_;  ///< set -> what all of its runs have
     std::unordered_map<std::int64_t, Text> texts_;
     std::unordered_map<std::string, int> columns_;
     std::vector<Unset> unset_;
-    std::set<std::pair<std::size_t, int>> said_;  ///< experiments with the columns that say something in them
+    std::set<std::pair<std::size_t, int>> said_;  ///< sets with the columns that say something in them
 };
 
 }  // namespace
@@ -280,7 +288,13 @@ double RunScores::type_mean(std::size_t run, std::string_view task_type) const {
 
 KeySettings Store::key_settings() {
     KeySettings settings;
-    database_->snapshot([&] { settings = KeySettingsReader(*database_).read(); });
+    database_->snapshot([&] { settings = KeySettingsReader(*database_).within_experiments(); });
+    return settings;
+}
+
+KeySettings Store::key_settings(const std::vector<std::string>& runs) {
+    KeySettings settings;
+    database_->snapshot([&] { settings = KeySettingsReader(*database_).among(runs); });
     return settings;
 }
 

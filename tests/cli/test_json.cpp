@@ -56,6 +56,23 @@ class TestJson : public QObject {
         const std::string said = all.at("runs").at(0).dump();
         QVERIFY2(said == wanted.dump(), (said + " is not " + wanted.dump()).c_str());
     }
+    void a_mean_over_fewer_data_sets_than_its_experiments_is_left_out_of_lists() {
+        fs::remove(runs_.front().results() / "set0.json");
+        const Json runs = call({"list"}).at("runs");
+        for (const Json& run : runs) {
+            const bool lacks = run.at("variant") == "EM";
+            QCOMPARE(run.at("mean_score").is_null(), lacks);
+            QCOMPARE(run.at("datasets").get<int>(), lacks ? 2 : 3);
+        }
+        const auto said = [&](const std::vector<std::string>& more) {
+            std::vector<std::string> arguments{"list", "--project", project()};
+            arguments.insert(arguments.end(), more.begin(), more.end());
+            return faceter::testing::faceter(arguments).out;
+        };
+        QVERIFY2(said({}).find("1 run has not all data sets") != std::string::npos, said({}).c_str());
+        QVERIFY(said({"--columns", "seed,score"}).find("1 run has not all data sets") != std::string::npos);
+        QVERIFY(said({"--columns", "seed"}).find("data sets") == std::string::npos);
+    }
     void a_deleted_run_is_told_of_with_where_it_lies() {
         const std::string id = runs_.front().info().id, folder = runs_.front().folder().string();
         const auto folder_after = [&](const std::vector<std::string>& command) {

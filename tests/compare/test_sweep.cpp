@@ -124,6 +124,13 @@ class TestSweep : public QObject {
         QCOMPARE(figure.series.front().low[0], 60.0);
     }
 
+    void values_stand_by_what_they_are_and_what_is_not_set_last() {
+        const Sweep sweep = make_sweep({run("a", {{"rate", "0.01"}}, 1), run("b", {{"rate", "1e-04"}}, 2), run("c", {}, 3),
+                                        run("d", {{"rate", "auto"}}, 3), run("e", {{"rate", "100"}}, 3), run("f", {{"rate", "20"}}, 3)});
+        const Figure figure = sweep_setting_figure(sweep, "rate", "score");
+        QCOMPARE(figure.x.categories, (std::vector<std::string>{"1e-04", "0.01", "20", "100", "auto", "not set"}));
+    }
+
     void a_setting_that_runs_lack_is_a_value_of_its_own() {
         const Sweep sweep = make_sweep({run("a", {{"placement", "every"}}, 1), run("b", {}, 2)});
         const Figure figure = sweep_setting_figure(sweep, "placement", "score");

@@ -98,6 +98,43 @@ class TestFilter : public QObject {
         for (const Cell& cell : columns.front().cells) QCOMPARE(cell.kind, Cell::Kind::empty);
         EXPECT_ERROR(list_columns(*f_.store, {"lss:last"}, others), "no run has a value 'lss:last'");
     }
+    void means_of_runs_that_lack_data_sets_are_left_out() {
+        const TemporaryDirectory project;
+        const auto make = [&](std::size_t index, const std::string& ending, int num_sets) {
+            const RunDirectory run = sample_run(project.path(), index);
+            write_attempt(run, 1, 10, ending);
+            write_results(run, static_cast<double>(index), num_sets);
+        };
+        make(1, "finished", 3);
+        make(2, "finished", 3);
+        make(3, "failed", 1);
+        Store store(project.path());
+        store.ingest_all();
+        const std::vector<RunRow> rows = store.runs();
+        QCOMPARE(partly_scored(store, rows), (std::vector<bool>{false, false, true}));
+        const std::vector<ListColumn> columns = list_columns(store, {"score", "retrieval", "set0"}, rows);
+        QCOMPARE(columns[0].cells[0].kind, Cell::Kind::number);
+        QCOMPARE(columns[0].cells[2].kind, Cell::Kind::empty);
+        QCOMPARE(columns[1].cells[2].kind, Cell::Kind::empty);
+        QCOMPARE(columns[2].cells[2].kind, Cell::Kind::number);  // of the set itself
+        QVERIFY(columns[1].is_mean && !columns[2].is_mean);
+    }
+    void a_run_that_goes_on_is_partly_scored_until_it_has_what_its_experiment_names() {
+        const TemporaryDirectory project;
+        ResolvedRun resolved = parse_sample().runs().at(1);
+        Json& sets = resolved.settings["evaluation"]["datasets"];
+        sets.push_back(sets[0]);
+        sets[1]["name"] = "other";
+        const RunDirectory run = RunDirectory::create(project.path(), parse_sample(), resolved, false);
+        write_attempt(run, 1, 10, "");
+        write_results(run, 1, 1);
+        Store store(project.path());
+        store.ingest_all();
+        QCOMPARE(partly_scored(store, store.runs()), std::vector<bool>{true});
+        write_results(run, 1, 2);
+        store.ingest_all();
+        QCOMPARE(partly_scored(store, store.runs()), std::vector<bool>{false});
+    }
     void rows_without_a_value_stand_last_in_both_orders() {
         for (const bool descending : {false, true}) {
             std::vector<RunRow> rows = f_.rows;

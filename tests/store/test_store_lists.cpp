@@ -103,6 +103,21 @@ class TestStoreLists : public QObject {
         const std::vector<std::string> keys = store.setting_keys();
         QVERIFY(std::find(keys.begin(), keys.end(), "training.learning_rate") != keys.end());
     }
+    void runs_of_several_experiments_are_told_apart_by_what_each_never_varies() {
+        const TemporaryDirectory project;
+        const std::string low = run_with(project.path(), "EM", 1, 1e-5).info().id;
+        const Experiment other = parse_sample("name: other\n" + std::string(sample_experiment()).substr(12));
+        ResolvedRun resolved = other.runs().at(1);
+        resolved.settings["training"]["learning_rate"] = 3e-5;
+        const std::string high = RunDirectory::create(project.path(), other, resolved, false).info().id;
+        Store store(project.path());
+        store.ingest_all();
+        QVERIFY(!store.key_settings().values.at(high).contains("training.learning_rate"));
+        const KeySettings settings = store.key_settings({low, high});
+        QCOMPARE(settings.values.at(low).at("training.learning_rate"), std::string("1e-05"));
+        QCOMPARE(settings.values.at(high).at("training.learning_rate"), std::string("3e-05"));
+        QVERIFY(store.key_settings({high}).values.at(high).empty());
+    }
     void what_is_empty_in_some_runs_and_missing_in_the_others_tells_none_apart() {
         const TemporaryDirectory project;
         const auto run = [&](std::uint64_t seed, const Json& variant) {

@@ -313,6 +313,62 @@ class TestSweeps : public QObject {
         QCOMPARE(table.verticalScrollBar()->maximum(), 0);
     }
 
+    void a_run_that_lacks_the_hard_set_is_not_the_best() {
+        TemporaryDirectory folder;
+        const Experiment experiment = swept();
+        QString partial;
+        for (const ResolvedRun& one : experiment.runs()) {
+            const RunDirectory run = RunDirectory::create(folder.path(), experiment, one, false);
+            const bool ended = !run.info().is_baseline() && partial.isEmpty();
+            if (ended) partial = qs(run.info().shown_name());
+            write_attempt(run, 1, 10, ended ? "failed" : "finished");
+            const double level = run.settings().at("training").at("learning_rate").get<double>() * 1e4;
+            write_results(run, level, 3);  // 40, 45, 50
+            if (ended) fs::remove(run.results() / "set0.json"), fs::remove(run.results() / "set1.json");
+        }
+        Workspace workspace;
+        QVERIFY(open_and_wait(workspace, folder.path()));
+        SweepsPage page(workspace);
+        page.resize(1000, 800);
+        page.show();
+        QTRY_VERIFY_WITH_TIMEOUT(page.isReady() && !page.sweep().points.empty(), patience_ms);
+        QVERIFY2(QString::fromStdString(page.sweep().points.front().name).contains(QStringLiteral("0.0005")),
+                 page.sweep().points.front().name.c_str());
+        const auto* left = page.findChild<QLabel*>(QStringLiteral("sweepsLeftOut"));
+        QVERIFY2(left->isVisible() && left->text().contains(QStringLiteral("1 of 3 data sets")) && left->text().contains(partial),
+                 qPrintable(left->text()));
+        QVERIFY(page.findChild<QComboBox*>(QStringLiteral("sweepsScore"))->currentText().contains(QStringLiteral("1 of 3")));
+    }
+
+    void a_setting_that_one_experiment_never_varies_has_its_value_beside_another_experiment() {
+        TemporaryDirectory folder;
+        make_project(folder.path());
+        const Experiment fixed = parse_sample(std::string(sample_experiment()).replace(0, 11, "name: fixed") +
+                                              "training: {learning_rate: 3.0e-5, batch_size: 7}\n");
+        for (const ResolvedRun& one : fixed.runs()) {
+            const RunDirectory run = RunDirectory::create(folder.path(), fixed, one, false);
+            write_attempt(run, 1, 10, "finished");
+            write_results(run, 4);
+        }
+        Workspace workspace;
+        QVERIFY(open_and_wait(workspace, folder.path()));
+        workspace.setExperiment({});
+        SweepsPage page(workspace);
+        page.resize(1000, 800);
+        page.show();
+        QTRY_VERIFY_WITH_TIMEOUT(page.isReady() && !page.sweep().points.empty(), patience_ms);
+        bool seen = false;
+        for (const SweepConfiguration& point : page.sweep().points) {
+            QVERIFY2(point.settings.contains("training.learning_rate") && point.settings.contains("training.batch_size"),
+                     point.name.c_str());
+            if (!point.name.starts_with("fixed")) continue;
+            seen = true;
+            QCOMPARE(point.settings.at("training.learning_rate"), std::string("3e-05"));
+            QCOMPARE(point.settings.at("training.batch_size"), std::string("7"));
+        }
+        QVERIFY(seen);
+    }
+
     void figures_and_table_are_exported() {
         Opened on;
         auto* menu = on.find<QMenu>("sweepsExportMenu");

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 #include <tuple>
 
 #include "common/strings.h"
@@ -72,7 +71,7 @@ ParallelView::ParallelView(QWidget* parent) : QWidget(parent) {
 ParallelView::Axis ParallelView::axisOf(const Sweep& sweep, const SweepSetting& setting) {
     Axis axis{titleOf(setting.key, sweep.settings), {}, {}, {}, {}, {}, 0, 0, false};
     if (!setting.is_number) {
-        std::set<std::string> values;
+        SettingValues values;
         for (const SweepConfiguration& point : sweep.points) values.insert(valueOf(point, setting.key));
         for (const std::string& value : values) axis.categories << qs(value);
         const auto last = std::max<double>(1, static_cast<double>(values.size()) - 1);

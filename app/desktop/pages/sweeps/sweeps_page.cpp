@@ -29,8 +29,18 @@ std::vector<SweepRequest> requestsOf(const Workspace& workspace) {
     for (const RunGroupRef& group : workspace.shownGroups())
         for (const RunRow* run : one_of_each_seed(group.runs, [](const RunRow* one) -> const RunRow& { return *one; }))
             if (!run->info.is_baseline())
-                requests.push_back({run->info.id, group.label.toStdString(), run->info.method});  // a start model has no settings
+                requests.push_back(
+                    {run->info.id, group.label.toStdString(), run->info.method, run->info.shown_name()});  // a start model has none
     return requests;
+}
+
+/// The first few, and how many more.
+QString firstNames(const std::vector<std::string>& names) {
+    constexpr std::size_t most = 4;
+    QStringList shown;
+    for (std::size_t i = 0; i < std::min(most, names.size()); ++i) shown << qs(names[i]);
+    const QString list = shown.join(QStringLiteral(", "));
+    return names.size() <= most ? list : SweepsPage::tr("%1 and %2 more").arg(list).arg(names.size() - most);
 }
 
 bool isAlike(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
@@ -41,9 +51,26 @@ bool areAlike(const SweepsData& a, const SweepsData& b) {
         return one.request.run == other.request.run && one.request.point == other.request.point && *one.settings == *other.settings &&
                std::equal(one.scores.begin(), one.scores.end(), other.scores.begin(), other.scores.end(), isAlike);
     };
-    const auto sameScore = [](const SweepsData::Score& one, const SweepsData::Score& other) { return one.id == other.id; };
-    return std::equal(a.scores.begin(), a.scores.end(), b.scores.begin(), b.scores.end(), sameScore) &&
+    const auto sameScore = [](const SweepsData::Score& one, const SweepsData::Score& other) {
+        return one.id == other.id && one.name == other.name;
+    };
+    return a.lacking == b.lacking && a.numUnscored == b.numUnscored &&
+           std::equal(a.scores.begin(), a.scores.end(), b.scores.begin(), b.scores.end(), sameScore) &&
            std::equal(a.runs.begin(), a.runs.end(), b.runs.begin(), b.runs.end(), sameRun);
+}
+
+/// What the means are not over; empty: nothing.
+QString whatIsLeftOut(const SweepsData& data) {
+    QStringList parts;
+    if (!data.lacking.empty()) {
+        const QString of =
+            data.numCommon == 0
+                ? SweepsPage::tr("No data set is scored in every shown run: there is no mean over them.")
+                : SweepsPage::tr("Means are over the %1 of %2 data sets that every shown run has.").arg(data.numCommon).arg(data.numSets);
+        parts << of << SweepsPage::tr("Some are lacking in %1.").arg(firstNames(data.lacking));
+    }
+    if (data.numUnscored > 0) parts << SweepsPage::tr("Left out without a score: %n run(s).", nullptr, data.numUnscored);
+    return parts.join(QLatin1Char(' '));
 }
 
 }  // namespace
@@ -56,6 +83,7 @@ SweepsPage::SweepsPage(Workspace& workspace)
       m_setting(new QComboBox),
       m_actions(new QWidget),
       m_subtitle(secondaryLabel(tr("What settings do to a score, over the runs that are ticked."))),
+      m_left(secondaryLabel()),
       m_kept(secondaryLabel()),
       m_why(secondaryLabel()),
       m_error(new ErrorBar),
@@ -70,6 +98,9 @@ SweepsPage::SweepsPage(Workspace& workspace)
     layout->addWidget(makeHead());
     m_subtitle->setWordWrap(true);
     layout->addWidget(m_subtitle);
+    m_left->setObjectName(QStringLiteral("sweepsLeftOut"));
+    m_left->setWordWrap(true);
+    layout->addWidget(m_left);
     layout->addWidget(m_error);
     for (QWidget* view : std::initializer_list<QWidget*>{m_body, m_empty, m_loading}) m_stack->addWidget(view);
     layout->addWidget(m_stack, 1);
@@ -141,6 +172,7 @@ void SweepsPage::clear() {
     m_data = std::make_shared<SweepsData>();
     m_sweep = {};
     m_actions->hide();
+    m_left->hide();
     m_error->setMessage({});
     m_stack->setCurrentWidget(m_loading);
 }
@@ -149,6 +181,8 @@ void SweepsPage::clear() {
 void SweepsPage::take(const SweepsDataPtr& data) {
     if (m_stack->currentWidget() != m_loading && areAlike(*m_data, *data)) return;
     m_data = data;
+    m_left->setText(whatIsLeftOut(*data));
+    m_left->setHidden(m_left->text().isEmpty());
     fillScores();
     showSweep();
 }

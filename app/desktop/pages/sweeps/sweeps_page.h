@@ -48,6 +48,7 @@ class SweepsPage : public Page {
     QComboBox* m_setting;
     QWidget* m_actions;
     QLabel* m_subtitle;
+    QLabel* m_left;
     QLabel* m_kept;
     QLabel* m_why;
     ErrorBar* m_error;
