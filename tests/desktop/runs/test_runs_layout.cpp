@@ -1,6 +1,7 @@
 #include "desktop/runs/made_up_runs.h"
 
 #include <cmath>
+#include <limits>
 
 #include "pages/runs/group_text.h"
 #include "support/test.h"
@@ -11,6 +12,7 @@ using namespace faceter::testing;
 
 class TestRunsLayout : public QObject {
     Q_OBJECT
+    static constexpr double none = std::numeric_limits<double>::quiet_NaN();
     const RunsDataPtr data_ = made_up_runs(200);
 
   private Q_SLOTS:
@@ -108,6 +110,37 @@ class TestRunsLayout : public QObject {
         }
     }
 
+    void a_group_says_that_one_of_its_runs_is_at_work() {
+        const auto stateOf = [&](std::vector<RunPhase> phases) {
+            int at = 0;
+            const RunsDataPtr data = changed_runs(*data_, [&](RunRow& run) {
+                if (at == static_cast<int>(phases.size())) return false;
+                run.info.seed = static_cast<std::uint64_t>(at + 1);
+                run.state.phase = phases[static_cast<std::size_t>(at++)];
+                return true;
+            });
+            LayoutOptions options = plain_options(*data);
+            options.group = {GroupBy::Kind::seeds, {}};
+            const RunsGroup group = layOut(*data, options).groups.at(0);
+            const RunColumn state{RunColumn::Kind::state, {}};
+            return (groupText(*data, group, state, {}) + QLatin1Char('|') + groupExtra(*data, group, state, {})).toStdString();
+        };
+        QCOMPARE(stateOf({RunPhase::stopped, RunPhase::running}), std::string("1 running, 1 stopped|"));
+        QCOMPARE(stateOf({RunPhase::failed, RunPhase::running, RunPhase::running, RunPhase::done}),
+                 std::string("2 running, 1 failed|of 4"));
+        QCOMPARE(stateOf({RunPhase::running, RunPhase::done}), std::string("running|1 of 2"));
+        QCOMPARE(stateOf({RunPhase::stopped, RunPhase::done}), std::string("stopped|1 of 2"));
+        QCOMPARE(stateOf({RunPhase::done, RunPhase::done}), std::string("done|"));
+    }
+
+    void groups_of_all_experiments_are_called_by_their_experiment_too() {
+        LayoutOptions options = plain_options(*data_);
+        options.group = {GroupBy::Kind::seeds, {}};
+        QVERIFY(layOut(*data_, options).groups.front().label.startsWith(QStringLiteral("sweep00")));
+        options.experiment = "sweep001";
+        QVERIFY(!layOut(*data_, options).groups.front().label.startsWith(QStringLiteral("sweep00")));
+    }
+
     void archived_runs_are_hidden_until_asked_for() {
         const RunsDataPtr data = changed_runs(*data_, [](RunRow& run) {
             run.archived = run.info.variant == "IC";
@@ -127,13 +160,40 @@ class TestRunsLayout : public QObject {
         QCOMPARE(layout.groups.size(), 4u);
         for (std::size_t column = 0; column < options.columns.size(); ++column) {
             if (!options.columns[column].isScore()) {
-                QVERIFY(std::isnan(layout.best[column]));
+                QVERIFY(layout.best[column].empty());
                 continue;
             }
             double best = 0;
             for (const RunsGroup& group : layout.groups) best = std::max(best, group.cells[column].mean);
-            QCOMPARE(layout.best[column], best);
+            QVERIFY(!layout.best[column].empty());
+            for (const RunsGroup& group : layout.groups)
+                QCOMPARE(layout.best[column].contains(group.identity), group.cells[column].mean == best);
         }
+    }
+
+    void runs_that_were_measured_on_other_data_are_not_the_best() {
+        auto scores = std::make_shared<RunScores>(*data_->scores());
+        const auto lose = [&](std::size_t run, std::size_t from) {
+            for (std::size_t set = from; set < scores->sets.size(); ++set) scores->values[run * scores->sets.size() + set] = none;
+        };
+        lose(0, 1);  // ended after its first data set, which went well
+        auto snapshot = std::make_shared<RunsSnapshot>(*data_->snapshot());
+        snapshot->runs[0].mean_score = 99;
+        snapshot->runs[0].num_scores = 1;
+        for (std::size_t run = 100; run < 200; ++run) snapshot->runs[run].mean_score += 20;  // another experiment, of easier data
+        const RunsData data(snapshot, scores, data_->settings(), data_->places());
+        LayoutOptions options = plain_options(data);
+        options.columns = {{RunColumn::Kind::score, {}}};
+        const RunsLayout layout = layOut(data, options);
+        std::map<std::string, double> best;
+        for (std::size_t run = 1; run < 200; ++run) {
+            double& most = best[snapshot->runs[run].info.experiment];
+            most = std::max(most, snapshot->runs[run].mean_score);
+        }
+        QCOMPARE(best.size(), 2u);
+        for (int run = 0; run < 200; ++run)
+            QCOMPARE(layout.best.front().contains(data.identity(run)),
+                     run > 0 && data.run(run).mean_score == best.at(data.run(run).info.experiment));
     }
 
     void of_many_task_types_the_mean_and_two_are_shown_at_first() {

@@ -44,6 +44,19 @@ QString seedsText(const RunsData& data, const RunsGroup& group) {
     return parts.join(QStringLiteral(", "));
 }
 
+qsizetype countIn(const RunsData& data, const RunsGroup& group, RunPhase phase) {
+    return std::count_if(group.rows.begin(), group.rows.end(), [&](int row) { return data.run(row).state.phase == phase; });
+}
+
+/// The most urgent state, and beside it that a run is at work.
+QString stateText(const RunsData& data, const RunsGroup& group) {
+    const RunPhase phase = data.run(mostUrgent(data, group)).state.phase;
+    const QString name = qs(run_phase_name(phase));
+    const qsizetype working = countIn(data, group, RunPhase::running);
+    if (phase == RunPhase::running || working == 0) return name;
+    return QCoreApplication::translate("RunsModel", "%1 running, %2 %3").arg(working).arg(countIn(data, group, phase)).arg(name);
+}
+
 /// Of a group that runs: the longest that is left; of one that is over: what a run took.
 QString timeText(const RunsData& data, const RunsGroup& group) {
     const RunRow& urgent = data.run(mostUrgent(data, group));
@@ -70,7 +83,7 @@ QString groupText(const RunsData& data, const RunsGroup& group, const RunColumn&
         case Kind::name:
             return group.label;
         case Kind::state:
-            return qs(run_phase_name(data.run(mostUrgent(data, group)).state.phase));
+            return stateText(data, group);
         case Kind::seed:
             return seedsText(data, group);
         case Kind::time:
@@ -95,8 +108,10 @@ QString groupExtra(const RunsData& data, const RunsGroup& group, const RunColumn
         return QCoreApplication::translate("RunsModel", "%1 of %2").arg(cell.n).arg(counted);
     if (column.kind != Kind::state) return {};
     const RunPhase phase = data.run(mostUrgent(data, group)).state.phase;
-    const auto count = std::count_if(group.rows.begin(), group.rows.end(), [&](int row) { return data.run(row).state.phase == phase; });
-    return count == all ? QString() : QCoreApplication::translate("RunsModel", "%1 of %2").arg(count).arg(all);
+    const qsizetype count = countIn(data, group, phase), working = countIn(data, group, RunPhase::running);
+    if (phase == RunPhase::running || working == 0)
+        return count == all ? QString() : QCoreApplication::translate("RunsModel", "%1 of %2").arg(count).arg(all);
+    return count + working == all ? QString() : QCoreApplication::translate("RunsModel", "of %1").arg(all);
 }
 
 double groupProgress(const RunsData& data, const RunsGroup& group) {

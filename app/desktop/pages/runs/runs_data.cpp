@@ -104,6 +104,18 @@ double RunsData::setScore(int row, const std::string& set) const {
     return none;
 }
 
+std::pair<std::uint64_t, int> RunsData::measuredOn(int row, const RunColumn& column) const {
+    const int place = m_scoreRows[static_cast<std::size_t>(row)];
+    if (place < 0 || (column.kind != Kind::score && column.kind != Kind::task_type)) return {0, 0};
+    std::pair<std::uint64_t, int> measured{0, 0};
+    for (std::size_t i = 0; i < m_scores->sets.size(); ++i) {
+        if (column.kind == Kind::task_type && m_scores->sets[i].task_type != column.key) continue;
+        if (std::isnan(m_scores->at(static_cast<std::size_t>(place), i))) continue;
+        measured = {hash64(m_scores->sets[i].name, measured.first), measured.second + 1};
+    }
+    return measured;
+}
+
 double RunsData::seriesNumber(int row, const std::string& key) const {
     const auto values = m_series->values.find(key);
     if (values == m_series->values.end()) return none;
@@ -145,7 +157,7 @@ QString RunsData::text(int row, const RunColumn& column) const {
     const RunRow& run = this->run(row);
     switch (column.kind) {
         case Kind::name:
-            return qs(run.info.variant) + (run.info.point.empty() ? QString() : QStringLiteral(" · ") + qs(run.info.point));
+            return label(row, false);
         case Kind::state:
             return qs(run_phase_name(run.state.phase));
         case Kind::experiment:
@@ -175,6 +187,14 @@ QString RunsData::text(int row, const RunColumn& column) const {
         default:
             return numberText(column, number(row, column));
     }
+}
+
+QString RunsData::label(int row, bool ofAll) const {
+    const RunInfo& info = run(row).info;
+    QStringList parts{qs(info.variant)};
+    if (ofAll) parts.prepend(qs(info.experiment));
+    if (!info.point.empty()) parts << qs(info.point);
+    return parts.join(QStringLiteral(" · "));
 }
 
 std::string RunsData::sortText(int row, const RunColumn& column) const {

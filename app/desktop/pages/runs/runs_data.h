@@ -40,7 +40,11 @@ class RunsData {
 
     /// NaN where the run has none, or the column holds no numbers.
     double number(int row, const RunColumn& column) const;
+    /// Which data sets a mean is over, as a hash and their number; {0, 0} for columns that hold no means.
+    std::pair<std::uint64_t, int> measuredOn(int row, const RunColumn& column) const;
     QString text(int row, const RunColumn& column) const;
+    /// Of its variant and sweep point, with its experiment where those of several stand together.
+    QString label(int row, bool ofAll) const;
     /// What the column is sorted by where number() is NaN for all.
     std::string sortText(int row, const RunColumn& column) const;
     /// Empty where the run has the value that all of its experiment have.

@@ -20,6 +20,10 @@ constexpr int padding = 6, arrow_width = 16, indent = 20, dot = 8, gap = 6, bar_
 const RunsModel& modelOf(const QModelIndex& index) { return *static_cast<const RunsModel*>(index.model()); }
 const RunColumn& columnOf(const QModelIndex& index) { return modelOf(index).columns()[static_cast<std::size_t>(index.column())]; }
 
+bool showsSpread(const RunsModel& model, std::size_t column, bool asked) {
+    return asked && column < model.layout().spreads.size() && model.layout().spreads[column];
+}
+
 /// More where a spread is of three digits, or its font sets them wider: its number is out of line then, and it is whole.
 int spreadWidth(const QFontMetrics& metrics, const QString& spread) {
     return std::max(metrics.horizontalAdvance(widest_spread), metrics.horizontalAdvance(spread));
@@ -60,9 +64,10 @@ QString resumeText() { return RunsDelegate::tr("Resume"); }
 /// Draws one cell, from its left (or right) end inwards.
 class CellPainter {
   public:
-    CellPainter(QPainter& painter, const QStyleOptionViewItem& option, const QModelIndex& index)
+    CellPainter(QPainter& painter, const QStyleOptionViewItem& option, const QModelIndex& index, bool spreads)
         : m_painter(painter),
           m_index(index),
+          m_spreads(spreads),
           m_colours(Theme::instance().colours()),
           m_rect(option.rect.adjusted(padding, 0, -padding, 0)),
           m_font(option.font),
@@ -103,8 +108,10 @@ class CellPainter {
         QString text = m_index.data().toString();
         const QString spread = m_index.data(RunsModel::spreadRole).toString();
         const QFontMetrics metrics(m_font);
-        if (column < model.layout().spreads.size() && model.layout().spreads[column]) {
+        if (showsSpread(model, column, true)) {
             text.chop(spread.size());
+        }
+        if (showsSpread(model, column, m_spreads)) {
             QFont plain = m_font;
             plain.setWeight(QFont::Normal);
             const int reserved = spreadWidth(QFontMetrics(plain), spread);
@@ -185,6 +192,7 @@ class CellPainter {
 
     QPainter& m_painter;
     const QModelIndex& m_index;
+    bool m_spreads;
     const ThemeColours& m_colours;
     QRect m_rect;
     QFont m_font;
@@ -201,7 +209,7 @@ void RunsDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, 
     const QStyle* style = cell.widget ? cell.widget->style() : QApplication::style();
     style->drawControl(QStyle::CE_ItemViewItem, &cell, painter, cell.widget);
     painter->save();
-    CellPainter content(*painter, cell, index);
+    CellPainter content(*painter, cell, index, m_spreads);
     switch (const RunColumn& column = columnOf(index); column.kind) {
         case Kind::name:
             content.name();
@@ -234,16 +242,15 @@ QRect RunsDelegate::resumeRect(const QStyleOptionViewItem& option, const QModelI
     return {option.rect.right() - padding - wide, option.rect.top(), wide + 1, option.rect.height()};
 }
 
-int RunsDelegate::wantedWidth(const QModelIndex& index, const QFontMetrics& usual) {
+int RunsDelegate::wantedWidth(const QModelIndex& index, const QFontMetrics& usual, bool spreads) {
     const QVariant own = index.data(Qt::FontRole);  // the best value is semibold
     const QFontMetrics metrics = own.isValid() ? QFontMetrics(own.value<QFont>()) : usual;
     int wide = metrics.horizontalAdvance(index.data().toString()) + 2 * padding + 8;
     if (const QString extra = index.data(RunsModel::extraRole).toString(); !extra.isEmpty()) wide += metrics.horizontalAdvance(extra) + gap;
     if (columnOf(index).kind == Kind::name) wide += indent + 9 + (index.data(RunsModel::pinnedRole).toBool() ? 16 : 0);
-    const auto& spreads = modelOf(index).layout().spreads;
     const QString spread = index.data(RunsModel::spreadRole).toString();
-    if (const auto column = static_cast<std::size_t>(index.column()); column < spreads.size() && spreads[column])
-        wide += spreadWidth(usual, spread) - metrics.horizontalAdvance(spread);
+    if (showsSpread(modelOf(index), static_cast<std::size_t>(index.column()), true))
+        wide += (spreads ? spreadWidth(usual, spread) : 0) - metrics.horizontalAdvance(spread);
     if (columnOf(index).kind == Kind::state) wide += dot + gap;
     if (columnOf(index).kind == Kind::time && index.data(RunsModel::resumableRole).toBool())
         wide += metrics.horizontalAdvance(resumeText()) + gap;

@@ -15,7 +15,13 @@ class RunsDelegate : public QStyledItemDelegate {
     /// Where a click resumes the run; null where the cell offers nothing.
     static QRect resumeRect(const QStyleOptionViewItem& option, const QModelIndex& index);
     /// How wide a cell wants to be.
-    static int wantedWidth(const QModelIndex& index, const QFontMetrics& usual);
+    static int wantedWidth(const QModelIndex& index, const QFontMetrics& usual, bool spreads);
+    /// Where there is no room for them spreads stand in the tooltip alone.
+    void setSpreadsShown(bool shown) { m_spreads = shown; }
+    bool areSpreadsShown() const { return m_spreads; }
+
+  private:
+    bool m_spreads = true;
 };
 
 }  // namespace faceter::desktop

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <string_view>
 #include <unordered_map>
@@ -35,8 +36,31 @@ struct SortKey {
     std::string text;
 };
 
-/// NaN, which no value equals, where neither is better.
-double better(int direction, double a, double b) { return direction == 0 ? none : direction > 0 ? std::fmax(a, b) : std::fmin(a, b); }
+double better(int direction, double a, double b) { return direction > 0 ? std::fmax(a, b) : std::fmin(a, b); }
+
+/// A line that a column's best is looked for among: what its value is over, and the value.
+struct Rival {
+    std::uint64_t line, measured;
+    int numSets;
+    double value;
+};
+
+/// Of each experiment (or several that lines are put together from) the best of those that have the most data sets, where several do.
+std::set<std::uint64_t> bestOf(const std::map<std::uint64_t, std::vector<Rival>>& fields, int direction) {
+    std::set<std::uint64_t> lines;
+    for (const auto& [field, rivals] : fields) {
+        const Rival& fullest =
+            *std::max_element(rivals.begin(), rivals.end(), [](const Rival& a, const Rival& b) { return a.numSets < b.numSets; });
+        const auto isEqual = [&](const Rival& rival) { return rival.measured == fullest.measured; };
+        if (std::count_if(rivals.begin(), rivals.end(), isEqual) < 2) continue;
+        double best = none;
+        for (const Rival& rival : rivals)
+            if (isEqual(rival)) best = better(direction, best, rival.value);
+        for (const Rival& rival : rivals)
+            if (isEqual(rival) && rival.value == best) lines.insert(rival.line);
+    }
+    return lines;
+}
 
 bool before(const SortKey& a, const SortKey& b, bool descending) {
     if (a.pinned != b.pinned) return a.pinned;
@@ -68,8 +92,8 @@ std::string groupKeyOf(const RunsData& data, int row, const GroupBy& by) {
     return {};
 }
 
-QString groupLabel(const RunsData& data, int row, const GroupBy& by, const std::string& key) {
-    if (by.kind == GroupBy::Kind::seeds) return data.text(row, {RunColumn::Kind::name, {}});
+QString groupLabel(const RunsData& data, int row, const GroupBy& by, const std::string& key, bool ofAll) {
+    if (by.kind == GroupBy::Kind::seeds) return data.label(row, ofAll);
     if (by.kind == GroupBy::Kind::setting) return key.empty() ? QCoreApplication::translate("RunsLayout", "as the others") : qs(key);
     return qs(key);
 }
@@ -128,7 +152,7 @@ class Layouter {
             return;
         }
         RunsGroup group;
-        group.label = groupLabel(m_data, rows.front(), m_options.group, key);
+        group.label = groupLabel(m_data, rows.front(), m_options.group, key, m_options.experiment.empty());
         group.identity = hash64("group " + m_options.group.id().toStdString() + '\0' + key);
         group.pinned = std::any_of(rows.begin(), rows.end(), [&](int row) { return m_data.run(row).pinned; });
         group.open = m_options.open && m_options.open->contains(group.identity);
@@ -205,18 +229,40 @@ class Layouter {
 
     void markBest() {
         const std::size_t count = m_options.columns.size();
-        m_layout.best.assign(count, none);
+        m_layout.best.assign(count, {});
         m_layout.spreads.assign(count, false);
         for (std::size_t column = 0; column < count; ++column) {
             const RunColumn& what = m_options.columns[column];
             if (!what.isNumber()) continue;
-            for (const RunsGroup& group : m_layout.groups) {
+            for (const RunsGroup& group : m_layout.groups)
                 m_layout.spreads[column] = m_layout.spreads[column] || !std::isnan(group.cells[column].spread);
-                m_layout.best[column] = better(what.direction(), m_layout.best[column], group.cells[column].mean);
-            }
-            for (const int row : m_single)
-                m_layout.best[column] = better(what.direction(), m_layout.best[column], m_data.number(row, what));
+            if (what.direction() != 0) m_layout.best[column] = bestOf(rivalsIn(column), what.direction());
         }
+    }
+
+    std::map<std::uint64_t, std::vector<Rival>> rivalsIn(std::size_t column) const {
+        std::map<std::uint64_t, std::vector<Rival>> rivals;
+        for (const RunsGroup& group : m_layout.groups)
+            addRival(rivals, group.identity, group.counted, m_options.columns[column], group.cells[column].mean);
+        for (const int row : m_single)
+            addRival(rivals, m_data.identity(row), {row}, m_options.columns[column], m_data.number(row, m_options.columns[column]));
+        return rivals;
+    }
+
+    /// A mean over runs that were measured on different data sets is nobody's rival.
+    void addRival(std::map<std::uint64_t, std::vector<Rival>>& rivals, std::uint64_t line, const std::vector<int>& rows,
+                  const RunColumn& column, double value) const {
+        std::set<std::pair<std::uint64_t, int>> measured;
+        std::set<std::string> experiments;
+        for (const int row : rows) {
+            if (std::isnan(m_data.number(row, column))) continue;
+            measured.insert(m_data.measuredOn(row, column));
+            experiments.insert(m_data.run(row).info.experiment);
+        }
+        if (measured.size() != 1) return;
+        std::uint64_t field = 0;
+        for (const std::string& experiment : experiments) field = hash64(experiment, field);
+        rivals[field].push_back({line, measured.begin()->first, measured.begin()->second, value});
     }
 
     const RunsData& m_data;

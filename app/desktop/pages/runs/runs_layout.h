@@ -62,7 +62,9 @@ struct RunsLine {
 struct RunsLayout {
     std::vector<RunsGroup> groups;
     std::vector<RunsLine> lines;
-    std::vector<double> best;   ///< a column: what is marked among the lines that are no members; NaN: nothing
+    /// A column: identities of the lines that are marked, of those that are no members: the best of an experiment, of several lines that
+    /// were measured on the same data sets.
+    std::vector<std::set<std::uint64_t>> best;
     std::vector<bool> spreads;  ///< a column: some line shows a spread
     int numRuns = 0, numArchived = 0;
 };

@@ -106,7 +106,7 @@ QString RunsModel::runText(const RunsLine& line, const RunColumn& column) const 
     if (column.kind != Kind::name) return m_data->text(line.row, column);
     const RunInfo& info = m_data->run(line.row).info;
     // Below a group of seeds the sweep point is said already.
-    if (line.isMember() && m_layout.groups[static_cast<std::size_t>(line.group)].label == m_data->text(line.row, column))
+    if (line.isMember() && m_layout.groups[static_cast<std::size_t>(line.group)].label.endsWith(m_data->text(line.row, column)))
         return seedLabel(qs(info.shown_name()), info.seed);
     return qs(info.shown_name()) + (info.point.empty() ? QString() : QStringLiteral(" · ") + qs(info.point));
 }
@@ -163,10 +163,7 @@ QVariant RunsModel::groupValue(int place, std::size_t column, int role) const {
 }
 
 bool RunsModel::isBest(const RunsLine& line, std::size_t column) const {
-    if (line.isMember() || column >= m_layout.best.size() || std::isnan(m_layout.best[column])) return false;
-    const double value = line.isGroup() ? m_layout.groups[static_cast<std::size_t>(line.group)].cells[column].mean
-                                        : m_data->number(line.row, m_columns[column]);
-    return value == m_layout.best[column];
+    return !line.isMember() && column < m_layout.best.size() && m_layout.best[column].contains(line.identity);
 }
 
 QString RunsModel::toolTip(const RunsLine& line, std::size_t column) const {

@@ -31,6 +31,8 @@ class RunsModel : public QAbstractTableModel {
     void show(RunsDataPtr data, std::vector<RunColumn> columns, RunsLayout layout);
     /// Place in the palette of a run.
     void setColours(std::function<int(const RunInfo&)> colourOf) { m_colourOf = std::move(colourOf); }
+    /// Groups may have other colours now.
+    void recolour() { announce({}, true); }
 
     const RunsData& runsData() const { return *m_data; }
     const RunsLayout& layout() const { return m_layout; }

@@ -65,10 +65,6 @@ std::vector<std::uint64_t> changedLines(const RunsData& before, const RunsLayout
     return changed;
 }
 
-bool sameBest(const std::vector<double>& a, const std::vector<double>& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](double x, double y) { return x == y || (x != x && y != y); });
-}
-
 }  // namespace
 
 void RunsModel::show(RunsDataPtr data, std::vector<RunColumn> columns, RunsLayout layout) {
@@ -82,8 +78,7 @@ void RunsModel::show(RunsDataPtr data, std::vector<RunColumn> columns, RunsLayou
         return;
     }
     // Key settings of all may differ when runs of the experiment came or went.
-    const bool everything =
-        !sameBest(m_layout.best, layout.best) || m_layout.spreads != layout.spreads || m_data->settings() != data->settings();
+    const bool everything = m_layout.best != layout.best || m_layout.spreads != layout.spreads || m_data->settings() != data->settings();
     const std::vector<std::uint64_t> changed = everything ? std::vector<std::uint64_t>() : changedLines(*m_data, m_layout, *data, layout);
     const RunsDataPtr before = std::exchange(m_data, std::move(data));
     moveTo(std::move(layout));

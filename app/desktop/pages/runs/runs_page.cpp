@@ -215,7 +215,8 @@ void RunsPage::showCurves(bool anew) {
             }
             places.insert(key, groups.size());
             members.emplace_back();
-            groups.push_back({m_answer.data->text(row, {RunColumn::Kind::name, {}}).toStdString(), workspace().colourOf(run.info), {}});
+            groups.push_back(
+                {m_answer.data->label(row, workspace().experiment().isEmpty()).toStdString(), workspace().colourOf(run.info), {}});
         }
         std::vector<const RunRow*>& seeds = members[places[key]];
         if (seeds.size() == most_seeds) continue;

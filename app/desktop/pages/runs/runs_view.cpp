@@ -45,11 +45,11 @@ int leastWidth(RunColumn::Kind kind, int wanted, int head, int content, int name
 
 }  // namespace
 
-RunsView::RunsView(RunsModel& model, QWidget* parent) : DataTable(parent), m_model(model) {
+RunsView::RunsView(RunsModel& model, QWidget* parent) : DataTable(parent), m_model(model), m_delegate(new RunsDelegate(this)) {
     setObjectName(QStringLiteral("runsTable"));
     setAccessibleName(tr("Runs"));
     setModel(&model);
-    setItemDelegate(new RunsDelegate(this));
+    setItemDelegate(m_delegate);
     setContextMenuPolicy(Qt::CustomContextMenu);
     setMouseTracking(true);
     setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
@@ -151,7 +151,7 @@ int RunsView::contentWidth(int column) const {
     const QFontMetrics body(font());
     int wide = 0;
     for (int row = 0; row < std::min(m_model.rowCount(), measured_lines); ++row)
-        wide = std::max(wide, RunsDelegate::wantedWidth(m_model.index(row, column), body));
+        wide = std::max(wide, RunsDelegate::wantedWidth(m_model.index(row, column), body, m_delegate->areSpreadsShown()));
     return wide;
 }
 
@@ -164,15 +164,20 @@ int RunsView::wantedWidth(int column) const {
 
 /// Columns as wide as their texts; where they do not all fit, texts give way before a column goes behind the scroll bar.
 void RunsView::fitWidths() {
+    m_delegate->setSpreadsShown(true);
     m_wanted.clear();
     widen();
+    viewport()->update();
 }
 
 void RunsView::widen() {
     const std::vector<int> before = m_wanted;
     m_wanted.resize(static_cast<std::size_t>(m_model.columnCount()), 0);
     for (std::size_t i = 0; i < m_wanted.size(); ++i) m_wanted[i] = std::max(m_wanted[i], wantedWidth(static_cast<int>(i)));
-    if (m_wanted != before) shareWidth();
+    if (m_wanted == before || shareWidth() || !m_delegate->areSpreadsShown()) return;
+    m_delegate->setSpreadsShown(false);
+    m_wanted.clear();
+    widen();
 }
 
 /// How much narrower each column may get than it is wanted; none of those whose width somebody chose. How long a run took is whole until
@@ -184,7 +189,8 @@ std::vector<int> RunsView::slackOf(int leastName) const {
         for (int row = 0; row < std::min(m_model.rowCount(), measured_lines); ++row) {
             const QModelIndex index = m_model.index(row, column);
             const QString whole = index.data().toString(), first = whole.section(QStringLiteral(" · "), 0, 0);
-            wide = std::max(wide, RunsDelegate::wantedWidth(index, body) - body.horizontalAdvance(whole) + body.horizontalAdvance(first));
+            wide = std::max(wide, RunsDelegate::wantedWidth(index, body, m_delegate->areSpreadsShown()) - body.horizontalAdvance(whole) +
+                                      body.horizontalAdvance(first));
         }
         return wide;
     };
@@ -200,7 +206,8 @@ std::vector<int> RunsView::slackOf(int leastName) const {
     return slack;
 }
 
-void RunsView::shareWidth() {
+/// Whether all of them are in sight.
+bool RunsView::shareWidth() {
     std::vector<int> widths;
     for (std::size_t i = 0; i < m_wanted.size(); ++i) widths.push_back(m_widths.value(m_model.columns()[i].id(), m_wanted[i]));
     const int excess = std::accumulate(widths.begin(), widths.end(), 0) - viewport()->width();
@@ -217,6 +224,7 @@ void RunsView::shareWidth() {
     m_fitting = true;
     for (std::size_t i = 0; i < widths.size(); ++i) setColumnWidth(static_cast<int>(i), std::max(32, widths[i] - given[i]));
     m_fitting = false;
+    return excess <= std::accumulate(given.begin(), given.end(), 0);
 }
 
 void RunsView::resizeEvent(QResizeEvent* event) {

@@ -9,6 +9,8 @@ class QMenu;
 
 namespace faceter::desktop {
 
+class RunsDelegate;
+
 /// The runs table: DataTable with groups that open and close (arrow, Left, Right, + and -), columns that are moved and sized and keep that
 /// by their id, and a place that stays when lines above it come and go.
 class RunsView : public DataTable {
@@ -56,12 +58,13 @@ class RunsView : public DataTable {
     int contentWidth(int column) const;
     int wantedWidth(int column) const;
     std::vector<int> slackOf(int leastName) const;
-    void shareWidth();
+    bool shareWidth();
     void resetOrder();
     void sortClicked(int section, Qt::SortOrder order);
     void sortByCurrentColumn();
 
     RunsModel& m_model;
+    RunsDelegate* m_delegate;
     QHash<QString, int> m_widths;  // those set by hand
     std::vector<int> m_wanted;     // by column, the widest since the last fitting
     SortBy m_sort;
