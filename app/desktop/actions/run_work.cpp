@@ -92,7 +92,7 @@ std::vector<RunDirectory> openRuns(const std::filesystem::path& project, const Q
 }
 
 Launched launchRuns(const std::filesystem::path& folder, const Experiment& experiment, bool smoke, const LaunchPlace& place) {
-    const Project project(folder, true);
+    const Project project(folder, false);  // one that is gone is not made anew where its disk was
     const bool here = place.profile.isEmpty();
     const Profile profile = here ? Profile{} : read_profile(place.profile.toStdString());
     Launched launched;

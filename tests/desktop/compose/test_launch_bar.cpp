@@ -104,6 +104,23 @@ class TestLaunchBar : public QObject {
     }
     void init() { QSettings().clear(); }
 
+    void nothing_is_launched_into_a_project_whose_folder_is_gone() {
+        const fs::path path = project(), away = path.string() + "-away";
+        Fixture f(path);
+        QTRY_VERIFY_WITH_TIMEOUT(f.find("launch")->isEnabled(), patience_ms);
+        fs::rename(path, away);
+        f.workspace.session()->refresh();
+        QTRY_VERIFY_WITH_TIMEOUT(!f.find("launch")->isEnabled(), patience_ms);
+        QVERIFY2(f.summary().contains(QStringLiteral("cannot take runs now")), qPrintable(f.summary()));
+        f.workspace.actions().launch(f.page.document().report().experiment, false, {});  // as if it had been pressed just before
+        QTRY_VERIFY_WITH_TIMEOUT(!f.complaints.isEmpty() && !f.workspace.actions().isLaunching(), patience_ms);
+        QVERIFY(!fs::exists(path));
+        fs::rename(away, path);
+        f.workspace.session()->refresh();
+        QTRY_VERIFY_WITH_TIMEOUT(f.find("launch")->isEnabled(), patience_ms);
+        QVERIFY(!f.summary().contains(QStringLiteral("cannot take runs now")));
+    }
+
     void this_machine_and_every_profile_are_offered() {
         Fixture f(project());
         QCOMPARE(f.where()->count(), 4);

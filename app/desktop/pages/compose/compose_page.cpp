@@ -99,6 +99,7 @@ ComposePage::ComposePage(Workspace& workspace, QWidget* parent)
     });
     connect(&workspace, &Workspace::composeRequested, this, &ComposePage::open);
     connect(&workspace, &Workspace::projectChanged, this, &ComposePage::lookAround);
+    connect(&workspace, &Workspace::storeProblem, m_launch, &LaunchBar::setProblem);
     m_document.reset(QString::fromUtf8(template_text), {});
     lookAround();
 }
@@ -119,6 +120,7 @@ void ComposePage::lookAround() {
     ProjectSession* session = workspace().session();
     const QString folder = session ? QString::fromStdString(session->folder().string()) : QString();
     m_launch->setProject(session ? QDir(folder).dirName() : QString());
+    m_launch->setProblem(session ? session->standingProblem() : QString());
     if (session) m_document.setBaseFolder(session->folder());
     m_disk->look();
     m_launch->lookForProfiles();

@@ -138,6 +138,11 @@ void LaunchBar::setProject(const QString& folder) {
     refresh();
 }
 
+void LaunchBar::setProblem(const QString& problem) {
+    m_problem = problem;
+    refresh();
+}
+
 void LaunchBar::setLaunching(const QString& what) {
     m_launching = what;
     refresh();
@@ -146,8 +151,9 @@ void LaunchBar::setLaunching(const QString& what) {
 void LaunchBar::refresh() {
     auto* summary = static_cast<ElidedLabel*>(m_summary);
     const CheckReport& report = m_document.report();
-    m_launch->setEnabled(report.experiment != nullptr && m_launching.isEmpty());
+    m_launch->setEnabled(report.experiment != nullptr && m_launching.isEmpty() && m_problem.isEmpty());
     if (!m_launching.isEmpty()) return summary->setFullText(m_launching + QStringLiteral(" …"));
+    if (!m_problem.isEmpty()) return summary->setFullText(tr("%1 cannot take runs now: %2").arg(m_project, m_problem));
     if (!report.experiment) {
         m_launch->setText(tr("Launch"));
         const std::size_t problems = report.problems.size();

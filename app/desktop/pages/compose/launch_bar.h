@@ -25,6 +25,8 @@ class LaunchBar : public QWidget {
     /// A profile that is not there (any more) leaves this machine chosen.
     void setProfile(const QString& profile);
     void setProject(const QString& folder);
+    /// Why the project cannot take runs now (its disk is not mounted): nothing is started until that is over (empty).
+    void setProblem(const QString& problem);
     /// What is being started: until that is done (empty) nothing else is, and the button cannot be pressed twice.
     void setLaunching(const QString& what);
     /// Reads the profiles anew, in the background: they are files that their owner edits elsewhere.
@@ -49,7 +51,7 @@ class LaunchBar : public QWidget {
     QSpinBox* m_jobs;
     QSpinBox* m_devices;
     QPushButton* m_launch;
-    QString m_project, m_launching;
+    QString m_project, m_problem, m_launching;
     QString m_wanted;  ///< profile that is to be chosen when it is found
 };
 
