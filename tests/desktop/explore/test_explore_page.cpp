@@ -176,6 +176,37 @@ class TestExplorePage : public QObject {
         QVERIFY2(said.contains(QStringLiteral("the first 6 of 8 columns")), qPrintable(said));
     }
 
+    void runs_that_lack_the_set_are_not_offered_and_nothing_ticked_is_said() {
+        Opened on(project_);
+        QVERIFY(on.opened);
+        const auto runs = [&on] { return on.find<QToolButton>("exploreRuns")->menu()->actions(); };
+        QCOMPARE(runs().size(), 2);
+        const auto* hint = on.find<QLabel>("exploreNeighboursHint");
+        for (QAction* run : runs()) run->setChecked(false);
+        QVERIFY(on.ready());
+        QVERIFY2(hint->isVisible() && hint->text().contains(QStringLiteral("No run is ticked")), qPrintable(hint->text()));
+        runs().first()->setChecked(true);
+        QVERIFY(on.ready());
+        QVERIFY(!hint->isVisible() && on.table()->rowCount() == 20);
+        for (QAction* task : on.find<QToolButton>("exploreTasks")->menu()->actions()) task->setChecked(false);
+        QVERIFY(on.ready());
+        QVERIFY2(hint->isVisible() && hint->text().contains(QStringLiteral("No task is ticked")), qPrintable(hint->text()));
+
+        TemporaryDirectory folder;
+        const fs::path copy = folder.path() / "project";
+        fs::copy(project_, copy, fs::copy_options::recursive);
+        for (const auto& run : fs::directory_iterator(copy / "runs"))
+            if (run.path().filename().string().find("start") != std::string::npos) fs::remove(run.path() / "results/topics.json");
+        fs::remove(copy / "faceter.sqlite");
+        Opened other(copy, false);
+        QVERIFY(other.opened && other.choose("exploreSet", 1));
+        QCOMPARE(other.find<QComboBox>("exploreSet")->currentText(), QStringLiteral("topics"));
+        QStringList offered;
+        for (const QAction* run : other.find<QToolButton>("exploreRuns")->menu()->actions()) offered << run->data().toString();
+        QCOMPARE(offered, QStringList{QStringLiteral("IC")});
+        QVERIFY(other.askFirst());
+    }
+
     void changes_of_rank_are_against_the_first_column() {
         Opened on(project_);
         QVERIFY(on.opened);
@@ -369,6 +400,7 @@ class TestExplorePage : public QObject {
         QTest::keyClick(on.find<QLineEdit>("exploreText"), Qt::Key_Return);
         on.workspace.openProject(other.path());
         QCOMPARE(on.table()->rowCount(), 0);
+        QVERIFY(on.find<QLineEdit>("exploreText")->text().isEmpty());
         QTRY_VERIFY_WITH_TIMEOUT(on.workspace.session()->isLoaded() && on.page->isReady(), patience_ms);
         on.workspace.openProject(project_);
         QTRY_VERIFY_WITH_TIMEOUT(on.workspace.session()->isLoaded() && on.page->isReady(), patience_ms);

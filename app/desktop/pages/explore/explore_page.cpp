@@ -33,8 +33,6 @@ const PageRegistration registration{
     {QStringLiteral("explore"), QStringLiteral("Explore"), 10, true, [](Workspace& workspace) { return new ExplorePage(workspace); }}};
 
 constexpr int pause_ms = 400, neighbours_shown = 20, map_neighbours = 10;
-constexpr int most_characters = 1'000'000;  // a field's own limit is 32,767: more that is pasted would be cut without a word
-constexpr int narrowest = 140;              // of what takes the rest of a row
 constexpr std::size_t most_columns = 6, most_runs_at_first = 4;
 
 QStringList stringsOf(const QJsonValue& value) {
@@ -90,133 +88,6 @@ ExplorePage::ExplorePage(Workspace& workspace)
     connectQueries();
     clear();
     m_query->ask();
-}
-
-QWidget* ExplorePage::makeHead() {
-    auto* head = new QWidget;
-    auto* layout = new FlowLayout(head);
-    layout->addWidget(titleLabel(tr("Explore")));
-    m_status->setObjectName(QStringLiteral("exploreStatus"));
-    m_status->setProperty("role", QStringLiteral("secondary"));
-    m_progress->setTextVisible(false);
-    m_progress->setFixedSize(120, 4);
-    m_progress->setAccessibleName(tr("Progress of the live worker"));
-    m_cancel->setObjectName(QStringLiteral("exploreCancel"));
-    m_again->setObjectName(QStringLiteral("exploreAgain"));
-    m_status->setMinimumWidth(narrowest);
-    layout->addStretched(m_status);
-    layout->addWidget(m_progress);
-    layout->addWidget(m_cancel);
-    layout->addWidget(m_again);
-    m_viewChoice->setObjectName(QStringLiteral("exploreView"));
-    m_viewChoice->setAccessibleName(tr("View"));
-    m_viewChoice->addItems({tr("Neighbours"), tr("Map")});
-    layout->addWidget(m_viewChoice);
-    auto* menu = new QMenu(this);
-    menu->setObjectName(QStringLiteral("exploreExportMenu"));
-    m_export->setObjectName(QStringLiteral("exploreExport"));
-    m_export->setMenu(menu);
-    layout->addWidget(m_export);
-    connect(menu, &QMenu::aboutToShow, this, [this, menu] { fillExports(menu); });
-    connect(m_viewChoice, &QComboBox::currentIndexChanged, this, &ExplorePage::showView);
-    connect(m_cancel, &QPushButton::clicked, this, [this] {
-        for (WorkerQuery* query : {m_corpusQuery, m_neighbourQuery, m_mapQuery}) query->stop();
-        m_cancelled = true;
-        showBusy();
-    });
-    connect(m_again, &QPushButton::clicked, this, &ExplorePage::tryAgain);
-    return head;
-}
-
-QWidget* ExplorePage::makeBar() {
-    auto* layout = new FlowLayout(m_bar);
-    m_set->setObjectName(QStringLiteral("exploreSet"));
-    m_set->setAccessibleName(tr("Data set that is searched"));
-    m_set->setSizeAdjustPolicy(QComboBox::AdjustToContents);
-    m_text->setObjectName(QStringLiteral("exploreText"));
-    m_text->setAccessibleName(tr("Text to search for"));
-    m_text->setPlaceholderText(tr("type a text to find what is nearest to it"));
-    m_text->setClearButtonEnabled(true);
-    m_text->setMaxLength(most_characters);
-    layout->addWidget(m_set);
-    layout->addWidget(m_runs);
-    layout->addWidget(m_tasks);
-    m_text->setMinimumWidth(narrowest);
-    layout->addStretched(m_text);
-    connect(m_set, &QComboBox::currentIndexChanged, this, [this] {
-        m_wantedTasks.clear();
-        chooseSet();
-    });
-    connect(m_text, &QLineEdit::textEdited, &m_pause, qOverload<>(&QTimer::start));
-    connect(m_text, &QLineEdit::returnPressed, this, &ExplorePage::typed);
-    return m_bar;
-}
-
-QWidget* ExplorePage::makeNeighbours() {
-    auto* split = new QSplitter(Qt::Horizontal);
-    split->setHandleWidth(1);
-    auto* left = new QWidget;
-    auto* column = new QVBoxLayout(left);
-    column->setContentsMargins(0, 0, 8, 0);
-    column->setSpacing(8);
-    m_search->setObjectName(QStringLiteral("exploreSearch"));
-    m_search->setAccessibleName(tr("Find an example"));
-    m_search->setPlaceholderText(tr("find an example"));
-    m_search->setClearButtonEnabled(true);
-    m_found->setSourceModel(m_examples);
-    m_found->setFilterCaseSensitivity(Qt::CaseInsensitive);
-    m_list->setModel(m_found);
-    m_list->setUniformItemSizes(true);
-    m_list->setEditTriggers(QAbstractItemView::NoEditTriggers);
-    m_list->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    m_list->setObjectName(QStringLiteral("exploreExamples"));
-    m_list->setAccessibleName(tr("Texts of the data set"));
-    column->addWidget(m_search);
-    column->addWidget(m_list, 1);
-    connect(m_search, &QLineEdit::textChanged, m_found, &QSortFilterProxyModel::setFilterFixedString);
-    connect(m_list->selectionModel(), &QItemSelectionModel::currentChanged, this, [this](const QModelIndex& current) {
-        if (!current.isValid() || !m_corpus) return;
-        const int place = m_found->mapToSource(current).row();
-        const QSignalBlocker quiet(m_text);
-        m_text->setText(m_examples->stringList().value(place));
-        m_text->setCursorPosition(0);
-        askNeighbours({{m_corpus->queries.isEmpty() ? "document" : "query", place}});
-    });
-    m_table->setHint(
-        tr("The documents that are nearest to a text under each run and task stand here. Choose a text at the left, or type "
-           "one above: only then models are opened."));
-    split->addWidget(left);
-    split->addWidget(m_table);
-    split->setStretchFactor(1, 1);
-    split->setSizes({200, 640});
-    split->setChildrenCollapsible(false);
-    return split;
-}
-
-QWidget* ExplorePage::makeMap() {
-    auto* split = new QSplitter(Qt::Vertical);
-    split->setHandleWidth(1);
-    m_mapTable->setTextShown(false);  // the map says it
-    split->addWidget(m_map);
-    split->addWidget(m_mapTable);
-    split->setStretchFactor(0, 2);
-    split->setStretchFactor(1, 1);
-    split->setChildrenCollapsible(false);
-    const auto askAnew = [this] {
-        m_failedMaps.clear();
-        m_mapProblem.clear();
-        askMaps();
-    };
-    connect(m_map, &MapView::columnsChanged, this, [this, askAnew] {
-        askAnew();
-        askAgain();
-    });
-    connect(m_map, &MapView::colourChanged, this, [this, askAnew] {
-        askAnew();
-        if (m_map->colour() == MapView::Colour::similarity) askAgain();
-    });
-    connect(m_map, &MapView::documentChosen, this, [this](int document) { askNeighbours({{"document", document}}); });
-    return split;
 }
 
 void ExplorePage::connectQueries() {
@@ -301,6 +172,8 @@ void ExplorePage::clear() {
     m_failedMaps.clear();
     m_mapProblem.clear();
     m_lastQuestion = nullptr;
+    m_text->clear();
+    m_search->clear();
     m_error->setMessage({});
     m_bar->hide();
     for (QWidget* widget : std::initializer_list<QWidget*>{m_viewChoice, m_export}) widget->hide();
@@ -358,6 +231,7 @@ Json ExplorePage::about() const { return {{"run", runOfSet()->folder}, {"set", s
 void ExplorePage::fillChoices() {
     QStringList runs, tasks, own;
     for (const ExploreRun& run : *m_data) {
+        if (!run.find(set().toStdString())) continue;  // it was not scored on these texts
         runs << qs(run.request.label);
         for (const std::string& task : run.tasks)
             if (!tasks.contains(qs(task))) tasks << qs(task);
@@ -373,6 +247,17 @@ void ExplorePage::fillChoices() {
     fill(m_runs, runs, chosenRuns, this, changed);
     fill(m_tasks, tasks, chosenTasks, this, changed);
     m_tasks->setVisible(!tasks.isEmpty());
+    m_table->setHint(hint());
+}
+
+QString ExplorePage::hint() const {
+    if (!chosenColumns().empty())
+        return tr(
+            "The documents that are nearest to a text under each run and task stand here. Choose a text at the left, or type "
+            "one above: only then models are opened.");
+    if (chosenOf(m_runs).isEmpty()) return tr("No run is ticked: choose some under Runs, above.");
+    if (chosenOf(m_tasks).isEmpty()) return tr("No task is ticked: choose some under Tasks, above.");
+    return tr("None of the ticked runs has a ticked task: choose others under Runs or Tasks, above.");
 }
 
 std::vector<ExploreColumn> ExplorePage::allColumns() const {
@@ -397,6 +282,7 @@ std::vector<ExploreColumn> ExplorePage::chosenColumns() const {
 void ExplorePage::columnsChosen() {
     m_wantedRuns = chosenOf(m_runs);
     m_wantedTasks = chosenOf(m_tasks);
+    m_table->setHint(hint());
     askAgain();
 }
 

@@ -53,6 +53,7 @@ class ExplorePage : public Page {
     void take(const ExploreDataPtr& data);
     void fillSets();
     void fillChoices();
+    QString hint() const;
     void chooseSet();
     void takeCorpus(const Json& answer);
     void showExamples();
