@@ -51,6 +51,7 @@ void Workspace::closeProject() {
     m_baseline.clear();
     m_hidden.clear();
     m_asked.clear();
+    m_coloursOfAll.clear();
     m_shownRuns.clear();
     Q_EMIT projectChanged();
 }
@@ -75,16 +76,19 @@ void Workspace::setExperiment(const QString& name) {
     if (name == m_experiment) return;
     m_experiment = name;
     m_baseline.clear();
+    learnShown();
     Q_EMIT experimentChanged();
     Q_EMIT baselineChanged();
     Q_EMIT shownChanged();
 }
 
-/// What was chosen before, or the newest. True where it is another one than so far.
+/// What was chosen before, or the newest when the project was opened: what comes later, maybe from elsewhere, takes nobody's place. True
+/// where it is another one than so far.
 bool Workspace::chooseExperiment() {
     const QStringList all = experiments();
     if (m_experimentChosen || all.isEmpty()) return false;
     m_experimentChosen = m_wantedExperiment && (m_wantedExperiment->isEmpty() || all.contains(*m_wantedExperiment));
+    if (!m_experimentChosen && !m_session->isLooking() && all.contains(m_experiment)) return false;
     const QString now = m_experimentChosen ? *std::exchange(m_wantedExperiment, std::nullopt) : all.first();
     return std::exchange(m_experiment, now) != now;
 }
@@ -92,6 +96,7 @@ bool Workspace::chooseExperiment() {
 void Workspace::takeRuns() {
     learnGroups();
     const bool moved = chooseExperiment();
+    learnShown();
     if (moved) Q_EMIT experimentChanged();
     Q_EMIT runsChanged();
     std::uint64_t shown = 0;
@@ -133,6 +138,29 @@ void Workspace::learnGroups() {
         m_colours[key] = run.info.is_baseline() ? 7 : next++;
         if (next % 8 == 7) ++next;
     }
+}
+
+/// Where groups of all experiments stand together each has a colour of its own, the first of the palette where they suffice. One that has a
+/// colour keeps it while that is so.
+void Workspace::learnShown() {
+    if (!m_experiment.isEmpty()) return;
+    const RunsSnapshotPtr hold = runs();
+    const std::vector<RunGroupRef> shown = shownGroups();
+    const int enough = std::max(8, static_cast<int>(shown.size()) * 8 / 7 + 1);
+    QHash<QString, int> colours;
+    for (const RunGroupRef& group : shown)
+        if (const auto known = m_coloursOfAll.constFind(group.key); known != m_coloursOfAll.cend() && *known < enough)
+            colours[group.key] = *known;
+    QSet<int> taken(colours.cbegin(), colours.cend());
+    for (const RunGroupRef& group : shown) {
+        if (colours.contains(group.key)) continue;
+        const bool start = group.runs.front()->info.is_baseline();
+        int place = start ? 7 : 0;  // start models are grey here, too
+        while (taken.contains(place) || (!start && place % 8 == 7)) place += start ? 8 : 1;
+        colours[group.key] = place;
+        taken.insert(place);
+    }
+    m_coloursOfAll = colours;
 }
 
 std::vector<RunGroupRef> Workspace::groups() const {
@@ -177,6 +205,7 @@ void Workspace::setShown(const QString& group, bool shown) {
         m_hidden.remove(group);
     else
         m_hidden.insert(group);
+    learnShown();
     Q_EMIT shownChanged();
 }
 
@@ -189,6 +218,7 @@ void Workspace::showOnly(const QStringList& wanted) {
         if (!asked.contains(group.key)) hidden.insert(group.key);
     if (same && hidden == m_hidden) return;
     m_hidden = hidden;
+    learnShown();
     Q_EMIT shownChanged();
 }
 
@@ -212,7 +242,12 @@ void Workspace::restoreChoice(const QJsonObject& choice) {
     m_shownRuns = QStringList(QString());  // what comes next is another choice than what was shown
 }
 
-int Workspace::colourOf(const RunInfo& run) const { return m_colours.value(inProject(m_session.get(), groupKey(run))); }
+int Workspace::colourOf(const RunInfo& run) const {
+    const QString key = groupKey(run);
+    if (m_experiment.isEmpty())
+        if (const auto shown = m_coloursOfAll.constFind(key); shown != m_coloursOfAll.cend()) return *shown;
+    return m_colours.value(inProject(m_session.get(), key));
+}
 
 void Workspace::setCurrentRun(const QString& id) {
     if (id == m_currentRun) return;

@@ -17,7 +17,7 @@ class RunActions;
 struct RunGroupRef {
     QString key;                      ///< RunInfo::group(): experiment/variant[/point]
     QString label;                    ///< variant, with the sweep point where there is one
-    int colour = 0;                   ///< place in the palette, the same on every page
+    int colour = 0;                   ///< place in the palette, the same on every page; another beside other experiments' groups
     std::vector<const RunRow*> runs;  ///< of the snapshot that Workspace::groups() was taken from
 };
 
@@ -98,6 +98,7 @@ class Workspace : public QObject {
   private:
     void takeRuns();
     void learnGroups();
+    void learnShown();
     bool chooseExperiment();
     void showRevealed();
     bool isWanted(const RunRow& run) const { return m_experiment.isEmpty() || qs(run.info.experiment) == m_experiment; }
@@ -111,6 +112,7 @@ class Workspace : public QObject {
     QSet<QString> m_hidden, m_asked;            // groups; m_asked: those of showOnly()
     QHash<QString, int> m_colours;              // group -> place in the palette
     QHash<QString, int> m_nextColour;           // experiment -> first free place
+    QHash<QString, int> m_coloursOfAll;         // shown group -> its place where the experiments stand together
     QStringList m_shownRuns;                    // ids, to see whether shownChanged is due
 };
 

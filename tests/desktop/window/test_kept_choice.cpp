@@ -70,6 +70,45 @@ class TestKeptChoice : public QObject {
         QTRY_VERIFY(isAsChosen());
     }
 
+    void a_new_experiment_of_another_program_does_not_take_the_place_of_what_is_shown() {
+        const QString path = projectOfTwo("elsewhere");
+        Workspace workspace;
+        QVERIFY(open_and_wait(workspace, path.toStdString()));
+        QCOMPARE(workspace.experiment(), QStringLiteral("later"));  // nobody chose it
+        std::string text = sample_experiment();
+        text.replace(text.find("quick"), 5, "newest");
+        const Experiment newest = parse_sample(text);
+        const RunDirectory run = RunDirectory::create(path.toStdString(), newest, newest.runs()[1], false);
+        workspace.session()->refresh();
+        QTRY_COMPARE(workspace.experiments().size(), 3);
+        QCOMPARE(workspace.experiments().first(), QStringLiteral("newest"));
+        QCOMPARE(workspace.experiment(), QStringLiteral("later"));
+        for (const RunRow& one : workspace.runs()->runs)
+            if (one.info.experiment == "later") fs::remove_all(fs::path(path.toStdString()) / "runs" / one.info.id);
+        workspace.session()->refresh();
+        QTRY_COMPARE(workspace.experiments().size(), 2);
+        QCOMPARE(workspace.experiment(), QStringLiteral("newest"));
+    }
+
+    void groups_of_all_experiments_have_names_and_colours_of_their_own() {
+        Workspace workspace;
+        QVERIFY(open_and_wait(workspace, projectOfTwo("all").toStdString()));
+        workspace.setExperiment({});
+        const auto coloursOf = [&workspace] {
+            QHash<QString, int> colours;
+            for (const RunGroupRef& group : workspace.shownGroups()) colours[group.label] = group.colour;
+            return colours;
+        };
+        const QHash<QString, int> all = coloursOf();
+        QCOMPARE(all.size(), 5);  // start, EM and Mix of the one, EM and Mix of the other
+        QCOMPARE(QSet<int>(all.cbegin(), all.cend()).size(), 5);
+        QCOMPARE(all.value(QStringLiteral("quick · start")), 7);
+        workspace.setShown(workspace.groups().at(1).key, false);
+        for (const auto& [label, colour] : coloursOf().asKeyValueRange()) QCOMPARE(colour, all.value(label));
+        workspace.setExperiment(QStringLiteral("later"));
+        for (const RunGroupRef& group : workspace.groups()) QVERIFY(group.colour < 2);  // its own, as ever
+    }
+
     void a_launched_run_is_shown_while_another_experiment_is_chosen() {
         Workspace workspace;
         MainWindow window(workspace);
