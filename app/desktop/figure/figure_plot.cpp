@@ -140,7 +140,7 @@ void FigurePlot::rebuild(bool keepX, bool keepY) {
         m_emptyText = plainText(error.what());
         m_hasValues = false;
     }
-    if (!m_hasValues && m_emptyText.isEmpty()) m_emptyText = tr("no values");
+    if (!m_hasValues && m_emptyText.isEmpty()) m_emptyText = m_emptyReason.isEmpty() ? tr("no values") : m_emptyReason;
     setBackground(m_style.colours.surface);
     for (QCPAxis* axis : {xAxis, yAxis}) axis->setVisible(m_hasValues);
     if (m_hasValues) dressAxes(xAxis, yAxis, m_figure, m_style);

@@ -51,6 +51,8 @@ class FigurePlot : public QCustomPlot {
     const QVector<ReferenceMark>& referenceMarks() const { return m_referenceMarks; }
     void setTitleShown(bool shown);
     void setNotesShown(bool shown);
+    /// Of the next figure.
+    void setEmptyReason(const QString& reason) { m_emptyReason = reason; }
     /// For small multiples under one key: no value axis, no axis labels, and of the series' names only the values at the means of
     /// densities.
     void setCompact(bool compact);
@@ -101,7 +103,7 @@ class FigurePlot : public QCustomPlot {
     QVector<Marks*> m_marks;
     QVector<bool> m_hidden;
     QCPRange m_home[2];
-    QString m_emptyText;
+    QString m_emptyText, m_emptyReason;
     bool m_hasValues = false, m_titleShown = true, m_notesShown = true, m_planning = false, m_compact = false;
     Caption* m_caption;
     SeriesLabels* m_labels;

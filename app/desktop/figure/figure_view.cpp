@@ -81,6 +81,7 @@ const Figure& FigureView::figure() const { return m_plot->figure(); }
 
 void FigureView::setReferenceMarks(const QVector<ReferenceMark>& marks) { m_plot->setReferenceMarks(marks); }
 void FigureView::setTitleShown(bool shown) { m_plot->setTitleShown(shown); }
+void FigureView::setEmptyReason(const QString& reason) { m_plot->setEmptyReason(reason); }
 void FigureView::setNotesShown(bool shown) { m_plot->setNotesShown(shown); }
 void FigureView::setCompact(bool compact) { m_plot->setCompact(compact); }
 bool FigureView::isSeriesVisible(int series) const { return m_plot->isSeriesVisible(series); }

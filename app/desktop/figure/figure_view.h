@@ -30,6 +30,8 @@ class FigureView : public QWidget {
     void setReferenceMarks(const QVector<ReferenceMark>& marks);
     void setTitleShown(bool shown);
     void setNotesShown(bool shown);
+    /// Why the next figure has no values, where it has none.
+    void setEmptyReason(const QString& reason);
     /// See FigurePlot::setCompact.
     void setCompact(bool compact);
     void setSeriesVisible(int series, bool visible);

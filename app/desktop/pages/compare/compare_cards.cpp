@@ -4,6 +4,7 @@
 #include <QGridLayout>
 #include <QLabel>
 #include <QResizeEvent>
+#include <algorithm>
 
 #include "figure/elided_name.h"
 #include "figure/figure_view.h"
@@ -134,6 +135,7 @@ void CompareCards::show(std::shared_ptr<const Comparison> comparison, std::share
     m_view = std::move(view);
     m_colours = colours;
     arrange();
+    m_gain->setEmptyReason(common_sets(*m_comparison).size() < 2 ? tr("no two data sets in common") : QString());
     m_gain->setFigure(gainFigure(*m_comparison, *m_view, m_colours));
     fillWins();
     fillPairs();
@@ -199,8 +201,11 @@ void CompareCards::fillPairs() {
         if (std::isfinite(gain) && (!std::isfinite(so_far) || gain > so_far)) best = static_cast<int>(i);
     }
     const int atA = m_a->findText(a), atB = m_b->findText(b);
-    m_a->setCurrentIndex(atA >= 0 ? atA : static_cast<int>(m_view->baseline.value_or(0)));
-    m_b->setCurrentIndex(atB >= 0 ? atB : best);
+    const auto another = [](int group) { return group == 0 ? 1 : 0; };  // no group is drawn against itself because the other has gone
+    int x = atA >= 0 ? atA : static_cast<int>(m_view->baseline.value_or(0)), y = atB >= 0 ? atB : best;
+    if (x == y && m_comparison->groups.size() > 1 && (atA < 0 || atB < 0)) (atB < 0 ? y : x) = another(x);
+    m_a->setCurrentIndex(x);
+    m_b->setCurrentIndex(y);
 }
 
 void CompareCards::drawScatter() {
@@ -210,7 +215,8 @@ void CompareCards::drawScatter() {
 }
 
 void CompareCards::showSet(const QString& set, const ExampleScores* examples) {
-    const bool any = !set.isEmpty() && m_comparison;
+    const bool any = m_comparison && std::any_of(m_comparison->sets.begin(), m_comparison->sets.end(),
+                                                 [&](const ComparedSet& one) { return qs(one.name) == set; });
     m_setHint->setVisible(!any);
     m_setFigures->setVisible(any);
     if (!any) return;

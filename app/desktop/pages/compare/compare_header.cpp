@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "figure/elided_name.h"
+#include "pages/compare/compare_model.h"
 #include "theme/theme.h"
 
 namespace faceter::desktop {
@@ -38,8 +39,20 @@ void CompareHeader::paintSection(QPainter* painter, const QRect& rect, int secti
     painter->drawLine(rect.bottomLeft(), rect.bottomRight());
     painter->setFont(nameFont());
     painter->setPen(colour.value<QColor>());
-    painter->drawText(rect.adjusted(padding, 0, -padding, 0), Qt::AlignRight | Qt::AlignVCenter, linesOf(section).join(QLatin1Char('\n')));
+    const QString count = countOf(section);
+    const int countHeight = count.isEmpty() ? 0 : QFontMetrics(font()).height();
+    painter->drawText(rect.adjusted(padding, 0, -padding, -countHeight), Qt::AlignRight | Qt::AlignVCenter,
+                      linesOf(section).join(QLatin1Char('\n')));
+    painter->setFont(font());
+    painter->setPen(colours.secondary);
+    painter->drawText(rect.adjusted(padding, rect.height() - countHeight - countHeight / 4, -padding, -countHeight / 4),
+                      Qt::AlignRight | Qt::AlignVCenter, count);
     painter->restore();
+}
+
+/// How many seeds are behind the column, below its name.
+QString CompareHeader::countOf(int section) const {
+    return model()->headerData(section, Qt::Horizontal, CompareModel::countRole).toString();
 }
 
 QFont CompareHeader::nameFont() const {
@@ -60,8 +73,9 @@ QStringList CompareHeader::linesOf(int section) const {
 
 QSize CompareHeader::sectionSizeFromContents(int section) const {
     QSize size = QHeaderView::sectionSizeFromContents(section);
-    if (model()->headerData(section, Qt::Horizontal, Qt::ForegroundRole).isValid() && linesOf(section).size() > 1)
-        size.rheight() = std::max(size.height(), 2 * QFontMetrics(nameFont()).height() + padding);
+    if (!model()->headerData(section, Qt::Horizontal, Qt::ForegroundRole).isValid()) return size;
+    const int lines = static_cast<int>(linesOf(section).size()) * QFontMetrics(nameFont()).height();
+    size.rheight() = std::max(size.height(), lines + (countOf(section).isEmpty() ? 0 : QFontMetrics(font()).height()) + padding);
     return size;
 }
 

@@ -17,6 +17,7 @@ class CompareHeader : public QHeaderView {
     QSize sectionSizeFromContents(int section) const override;
 
   private:
+    QString countOf(int section) const;
     QFont nameFont() const;
 };
 

@@ -212,6 +212,7 @@ QVariant CompareModel::headerData(int section, Qt::Orientation orientation, int 
         if (role == Qt::DisplayRole) return qs(m_comparison->groups[place].name);
         if (role == Qt::ForegroundRole) return Theme::instance().colours().seriesText(m_colours[place]);
         if (role == Qt::ToolTipRole) return seedsTip(m_comparison->groups[place]);
+        if (role == countRole) return QStringLiteral("n = %1").arg(m_comparison->groups[place].runs.size());
         return {};
     }
     const PublishedColumn& column = m_published[static_cast<std::size_t>(publishedOf(section))];

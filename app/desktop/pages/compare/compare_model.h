@@ -11,7 +11,7 @@ class CompareModel : public QAbstractTableModel {
     Q_OBJECT
   public:
     /// Parts of a cell, for the delegate that puts them on their places.
-    enum Role { valueRole = Qt::UserRole + 1, deltaRole, starsRole, significantRole, bestRole, secondaryRole, meanRole };
+    enum Role { valueRole = Qt::UserRole + 1, deltaRole, starsRole, significantRole, bestRole, secondaryRole, meanRole, countRole };
     static constexpr int firstGroup = 2;
 
     explicit CompareModel(QObject* parent = nullptr);
