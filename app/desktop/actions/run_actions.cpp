@@ -252,8 +252,8 @@ void RunActions::removeTag(const QStringList& runs, const QString& tag) {
     mark(runs, tr("tag %2 taken from %1").arg(called(runs), tag), {{"untag", tag.toStdString()}});
 }
 
-void RunActions::setNote(const QString& run, const QString& note) {
-    mark({run}, tr("note of %1 kept").arg(called({run})), {{"note", note.toStdString()}});
+void RunActions::setNote(const QStringList& runs, const QString& note) {
+    mark(runs, tr("note of %1 kept").arg(called(runs)), {{"note", note.toStdString()}});
 }
 
 void RunActions::addToNotes(const QStringList& runs, const QString& text) {

@@ -60,7 +60,7 @@ class RunActions : public QObject {
     void setArchived(const QStringList& runs, bool archived);
     void addTag(const QStringList& runs, const QString& tag);
     void removeTag(const QStringList& runs, const QString& tag);
-    void setNote(const QString& run, const QString& note);
+    void setNote(const QStringList& runs, const QString& note);
     /// Puts a text behind what is noted of each.
     void addToNotes(const QStringList& runs, const QString& text);
     void setPinned(const QStringList& runs, bool pinned);

@@ -58,6 +58,12 @@ void clearLayout(QLayout* layout) {
     }
 }
 
+/// What progressText() tells: of a run that is done how long it took, of one that ended otherwise why.
+QString progressName(const RunState& state) {
+    if (state.phase == RunPhase::done) return Inspector::tr("took");
+    return is_over(state.phase) && !state.cause.empty() ? Inspector::tr("cause") : Inspector::tr("where it is");
+}
+
 }  // namespace
 
 Inspector::Inspector(Workspace& workspace, QWidget* parent)
@@ -275,7 +281,7 @@ void Inspector::showFacts(const RunRow& run) {
     Facts facts{{tr("run"), qs(run.info.name)},
                 {tr("id"), qs(run.info.id)},
                 {tr("state"), qs(run_phase_name(run.state.phase))},
-                {tr("where it is"), progressText(run.state)},
+                {progressName(run.state), progressText(run.state)},
                 {tr("made"), momentText(run.info.created)},
                 {tr("attempts"), run.state.attempts > 1 ? QString::number(run.state.attempts) : QString()},
                 {tr("sweep point"), qs(run.info.point)}};
@@ -354,7 +360,7 @@ void Inspector::keepNote() {
     if (m_shownRun.isEmpty() || !m_note->property("edited").toBool()) return;
     m_note->setProperty("edited", false);
     m_keptNote = m_note->toPlainText();
-    m_workspace.actions().setNote(m_shownRun, *m_keptNote);
+    m_workspace.actions().setNote({m_shownRun}, *m_keptNote);
 }
 
 QString Inspector::unkeptNote() const {

@@ -370,7 +370,7 @@ class TestRunsPage : public QObject {
         on.page->setGrouping({});
         on.clickLine(1);
         const QString first = on.table->selectedRuns().value(0);
-        on.workspace.actions().setNote(first, QStringLiteral("its own"));
+        on.workspace.actions().setNote({first}, QStringLiteral("its own"));
         QTRY_COMPARE(on.run(first).note, std::string("its own"));
         on.clickLine(2, Qt::ControlModifier);
         QStringList runs = on.table->selectedRuns();

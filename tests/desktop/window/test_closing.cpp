@@ -80,7 +80,7 @@ class TestClosing : public QObject {
 
     void what_fails_while_the_window_waits_to_close_is_said_in_it() {
         ClosingWindow on;
-        on.workspace.actions().setNote(QStringLiteral("no-such-run"), QStringLiteral("a note"));
+        on.workspace.actions().setNote({QStringLiteral("no-such-run")}, QStringLiteral("a note"));
         QVERIFY(!on.window->close());
         QVERIFY(on.settled());
         QVERIFY(on.window->isVisible());

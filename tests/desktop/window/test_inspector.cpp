@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <QAction>
+#include <QLabel>
 #include <QLineEdit>
 #include <QMenuBar>
 #include <QMessageBox>
@@ -404,11 +405,36 @@ class TestInspector : public QObject {
         actions.setArchived(runs, false);
         actions.addTag(runs, QStringLiteral("x"));
         actions.removeTag(runs, QStringLiteral("x"));
-        actions.setNote(on.id(1), QStringLiteral("y"));
+        actions.setNote({on.id(1)}, QStringLiteral("y"));
         static_cast<void>(QTest::qWaitFor([&] { return said.size() == 5; }, patience_ms));
         QCoreApplication::removeTranslator(&translator);
         QCOMPARE(said.size(), 5);
         for (const QString& text : said) QVERIFY2(text.startsWith(QStringLiteral("‹")), qPrintable(text));
+    }
+
+    void a_note_on_several_runs_is_said_once_of_all() {
+        Opened on;
+        QStringList said;
+        QObject::connect(&on.workspace, &Workspace::said, on.window.get(), [&](const QString& text) { said << text; });
+        on.workspace.actions().setNote({on.id(0), on.id(1), on.id(2)}, QStringLiteral("the same"));
+        QTRY_COMPARE(said, QStringList{QStringLiteral("note of 3 runs kept")});
+        for (std::size_t run = 0; run < 3; ++run) QCOMPARE(on.note(run), std::string("the same"));
+    }
+
+    void a_duration_and_a_cause_stand_behind_their_own_names() {
+        Opened on(2);
+        write_attempt(sample_run(on.folder.path(), 3), 1, 5, "failed");
+        on.workspace.session()->refresh();
+        QTRY_COMPARE(on.workspace.runs()->runs.size(), std::size_t{3});
+        const auto names = [&] {
+            QStringList texts;
+            for (const QLabel* label : on.find<QWidget>("inspector")->findChildren<QLabel*>()) texts << label->text();
+            return texts;
+        };
+        on.workspace.setCurrentRun(on.id(1));
+        QTRY_VERIFY(names().contains(QStringLiteral("took")) && !names().contains(QStringLiteral("where it is")));
+        on.workspace.setCurrentRun(on.id(2));
+        QTRY_VERIFY(names().contains(QStringLiteral("cause")) && !names().contains(QStringLiteral("where it is")));
     }
 
     void a_log_without_a_line_says_why() {

@@ -354,7 +354,7 @@ class TestSwitching : public QObject {
         QTRY_COMPARE_WITH_TIMEOUT(said.size(), 1, patience_ms);
         QCOMPARE(said.takeFirst().first().toString(), QStringLiteral("left: %1 brought back").arg(called));
         workspace.openProject(left.toStdString());
-        workspace.actions().setNote(QStringLiteral("no-such-run"), QStringLiteral("a note"));
+        workspace.actions().setNote({QStringLiteral("no-such-run")}, QStringLiteral("a note"));
         workspace.openProject(second_.toStdString());
         QTRY_COMPARE_WITH_TIMEOUT(complained.size(), 1, patience_ms);
         QVERIFY(complained.first().first().toString().startsWith(QStringLiteral("left: ")));

@@ -118,7 +118,7 @@ class TestWhileTraining : public QObject {
         TrainingWindow on(1);
         QVERIFY(on.open());
         QTRY_COMPARE_WITH_TIMEOUT(on.stops().size(), 1, patience_ms);
-        on.workspace.actions().setNote(QStringLiteral("no-such-run"), QStringLiteral("a note"));
+        on.workspace.actions().setNote({QStringLiteral("no-such-run")}, QStringLiteral("a note"));
         QTRY_VERIFY_WITH_TIMEOUT(on.find<QPushButton>("actionDismiss") && on.find<QPushButton>("actionDismiss")->isVisible(), patience_ms);
         on.find<QPushButton>("actionDismiss")->setFocus(Qt::TabFocusReason);
         pressSpace();

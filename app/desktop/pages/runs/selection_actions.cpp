@@ -185,8 +185,8 @@ void SelectionActions::askNote(const QStringList& runs) {
     dialog->setTextValue(before);
     if (auto* text = dialog->findChild<QPlainTextEdit*>()) text->setTabChangesFocus(true);
     connect(dialog, &QInputDialog::textValueSelected, this, [this, runs, alike](const QString& text) {
-        if (!alike) return text.isEmpty() ? void() : m_workspace.actions().addToNotes(runs, text);
-        for (const QString& run : runs) m_workspace.actions().setNote(run, text);
+        if (alike) return m_workspace.actions().setNote(runs, text);
+        if (!text.isEmpty()) m_workspace.actions().addToNotes(runs, text);
     });
     dialog->open();
 }
