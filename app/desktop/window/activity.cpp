@@ -66,7 +66,8 @@ class Activity::Line : public QWidget {
         m_bar->setRange(0, 1000);
         m_bar->setValue(static_cast<int>(done));
         m_bar->setAccessibleName(Activity::tr("Progress of %1").arg(m_name.fullText()));
-        m_where.setFullText(run.state.phase == RunPhase::queued ? Activity::tr("queued") : progressText(run.state));
+        const bool waitsOrIsOver = run.state.phase == RunPhase::queued || is_over(run.state.phase);
+        m_where.setFullText(waitsOrIsOver ? qs(run_phase_name(run.state.phase)) : progressText(run.state));
         QWidget::show();
     }
 
@@ -116,6 +117,7 @@ Activity::Activity(Workspace& workspace, QWidget* parent)
     connect(&m_workspace, &Workspace::projectChanged, this, &Activity::showRuns);
     connect(&m_workspace.actions(), &RunActions::pendingChanged, this, &Activity::showRuns);
     connect(m_live, &LiveLine::cameOrWent, this, &Activity::showRuns);
+    m_lines->installEventFilter(this);
     connect(m_tabs, &QTabWidget::tabBarClicked, this, [this](int tab) {
         m_opened = m_folded || tab != m_tabs->currentIndex();
         QMetaObject::invokeMethod(this, &Activity::fold, Qt::QueuedConnection);  // the tab bar is still at it
@@ -151,6 +153,22 @@ void Activity::fit() {
     setMaximumHeight(m_folded ? std::min(high, layout()->totalMaximumSize().height()) : QWIDGETSIZE_MAX);
 }
 
+/// While the pointer is among the lines none moves away below it: what has ended stays where it was, what is new comes last.
+std::vector<const RunRow*> Activity::inTheirPlaces(const RunsSnapshot& snapshot, const std::vector<const RunRow*>& going) const {
+    std::vector<const RunRow*> places;
+    for (const QString& id : m_order)
+        if (const int place = snapshot.find(id.toStdString()); place >= 0)
+            places.push_back(&snapshot.runs[static_cast<std::size_t>(place)]);
+    for (const RunRow* run : going)
+        if (!m_order.contains(qs(run->info.id))) places.push_back(run);
+    return places;
+}
+
+bool Activity::eventFilter(QObject* watched, QEvent* event) {
+    if (watched == m_lines && event->type() == QEvent::Leave) QMetaObject::invokeMethod(this, &Activity::showRuns, Qt::QueuedConnection);
+    return QWidget::eventFilter(watched, event);
+}
+
 void Activity::showRuns() {
     const RunsSnapshotPtr snapshot = m_workspace.runs();
     std::vector<const RunRow*> going;
@@ -162,6 +180,10 @@ void Activity::showRuns() {
         going.push_back(&run);
     }
     std::stable_partition(going.begin(), going.end(), [](const RunRow* run) { return run->state.phase != RunPhase::queued; });
+    const bool any = !going.empty();
+    if (m_lines->underMouse()) going = inTheirPlaces(*snapshot, going);
+    m_order.clear();
+    for (const RunRow* run : going) m_order << qs(run->info.id);
     while (m_pool.size() < static_cast<qsizetype>(std::min<std::size_t>(going.size(), most_lines))) {
         m_pool.append(new Line(m_workspace, m_lines));
         m_linesLayout->insertWidget(m_linesLayout->count() - 1, m_pool.last());
@@ -177,8 +199,8 @@ void Activity::showRuns() {
               std::ranges::any_of(actions.pendingWork(), [](const RunActions::Pending& work) { return work.abandoned != nullptr; });
     m_quiet->setVisible(!jobs && m_live->isEmpty() && going.empty() && m_actions->isEmpty());
     fold();
-    m_summary->setVisible(!going.empty());
-    m_summary->setText(going.empty() ? QString() : tr("%1 running · %2 queued").arg(running).arg(queued));
+    m_summary->setVisible(any);
+    m_summary->setText(any ? tr("%1 running · %2 queued").arg(running).arg(queued) : QString());
 }
 
 }  // namespace faceter::desktop

@@ -1,5 +1,7 @@
 #pragma once
+#include <QStringList>
 #include <QWidget>
+#include <vector>
 
 class QComboBox;
 class QLabel;
@@ -7,6 +9,10 @@ class QLineEdit;
 class QPlainTextEdit;
 class QTabWidget;
 class QVBoxLayout;
+
+namespace faceter {
+struct RunRow;
+}
 
 namespace faceter::desktop {
 
@@ -32,10 +38,12 @@ class Activity : public QWidget {
 
   protected:
     bool event(QEvent* event) override;
+    bool eventFilter(QObject* watched, QEvent* event) override;
 
   private:
     class Line;
     void showRuns();
+    std::vector<const RunRow*> inTheirPlaces(const RunsSnapshot& snapshot, const std::vector<const RunRow*>& going) const;
     void fold();
     void fit();
 
@@ -46,6 +54,7 @@ class Activity : public QWidget {
     QVBoxLayout* m_linesLayout;
     QLabel* m_quiet;
     QList<Line*> m_pool;
+    QStringList m_order;  ///< runs, by line
     LogView* m_log;
     JobsPanel* m_jobs = nullptr;
     LiveLine* m_live;

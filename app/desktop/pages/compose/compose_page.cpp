@@ -9,6 +9,7 @@
 #include <QSettings>
 #include <QShortcut>
 #include <QSplitter>
+#include <QTabBar>
 #include <QTabWidget>
 #include <QToolButton>
 #include <QVBoxLayout>
@@ -197,11 +198,21 @@ QWidget* ComposePage::buildPanels() {
     m_tabs->addTab(m_estimate, tr("Estimate"));
     m_tabs->setMinimumHeight(110);
     connect(m_vertical, &QSplitter::splitterMoved, this, [this] { m_vertical->setProperty("chosen", true); });
-    connect(m_tabs, &QTabWidget::currentChanged, this, [this] {
-        const QWidget* shown = m_tabs->currentWidget();
-        if (shown == m_preview || shown == m_estimate) giveRoom(*m_vertical);
-    });
+    connect(m_tabs, &QTabWidget::currentChanged, this, &ComposePage::giveRoomToPanel);
+    m_tabs->tabBar()->installEventFilter(this);
     return m_tabs;
+}
+
+/// Not while the pointer is on the tabs, which would move away below it.
+void ComposePage::giveRoomToPanel() {
+    const QWidget* shown = m_tabs->currentWidget();
+    if ((shown == m_preview || shown == m_estimate) && !m_tabs->tabBar()->underMouse()) giveRoom(*m_vertical);
+}
+
+bool ComposePage::eventFilter(QObject* watched, QEvent* event) {
+    if (watched == m_tabs->tabBar() && event->type() == QEvent::Leave)
+        QMetaObject::invokeMethod(this, &ComposePage::giveRoomToPanel, Qt::QueuedConnection);
+    return Page::eventFilter(watched, event);
 }
 
 void ComposePage::buildShortcuts() {

@@ -42,6 +42,8 @@ class ComposePage : public Page {
     QWidget* buildHeader();
     QWidget* buildCentre();
     QWidget* buildPanels();
+    void giveRoomToPanel();
+    bool eventFilter(QObject* watched, QEvent* event) override;
     void buildShortcuts();
     void askAboutChanges(const std::function<void()>& then);
     void load(const QString& file);
