@@ -69,7 +69,8 @@ QString whatIsLeftOut(const SweepsData& data) {
                 : SweepsPage::tr("Means are over the %1 of %2 data sets that every shown run has.").arg(data.numCommon).arg(data.numSets);
         parts << of << SweepsPage::tr("Some are lacking in %1.").arg(firstNames(data.lacking));
     }
-    if (data.numUnscored > 0) parts << SweepsPage::tr("Left out without a score: %n run(s).", nullptr, data.numUnscored);
+    if (data.numUnscored == 1) parts << SweepsPage::tr("1 run has no score yet.");
+    if (data.numUnscored > 1) parts << SweepsPage::tr("%1 runs have no score yet.").arg(data.numUnscored);
     return parts.join(QLatin1Char(' '));
 }
 
