@@ -6,6 +6,7 @@
 #include <QResizeEvent>
 #include <algorithm>
 
+#include "compare/compare_tests.h"
 #include "figure/elided_name.h"
 #include "figure/figure_view.h"
 #include "project/runs_snapshot.h"
