@@ -79,7 +79,7 @@ inline void fill(Encoder& encoder) {
     at::manual_seed(5);
     for (const Parameter& p : encoder.parameters()) {
         const at::Tensor values = p.tensor.detach();
-        if (!p.decay && p.name.ends_with(".weight"))
+        if (values.dim() == 1 && p.name.ends_with(".weight"))
             values.copy_(1 + 0.1 * at::randn(values.sizes()));
         else
             values.copy_(0.3 * at::randn(values.sizes()));
