@@ -74,6 +74,9 @@ inline EncoderConfig small_config(const std::string& family) {
     return EncoderConfig::from_json(json, family, Weights(std::vector<std::filesystem::path>{}));
 }
 
+/// One rate of dropout wherever an encoder drops.
+inline DropoutRates dropping(const Encoder& encoder, double rate) { return encoder.config().dropout.everywhere(rate); }
+
 /// Weights that keep activations of ordinary size: matrices by their width, norms around 1.
 inline void fill(Encoder& encoder) {
     at::manual_seed(5);
