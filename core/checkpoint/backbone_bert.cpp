@@ -36,8 +36,8 @@ EncoderConfig read_bert(const Json& config, std::string_view name, const Weights
     c.num_token_types = size_member(config, "type_vocab_size", name, 2);
     c.activation = activation_member(config, "hidden_act", name, "gelu");
     c.norm_epsilon = json_or<double>(config, "layer_norm_eps", 1e-12, name);
-    c.hidden_dropout = probability_member(config, "hidden_dropout_prob", name, 0.1);
-    c.attention_dropout = probability_member(config, "attention_probs_dropout_prob", name, 0.1);
+    c.dropout.set_hidden(probability_member(config, "hidden_dropout_prob", name, 0.1));
+    c.dropout.attention = probability_member(config, "attention_probs_dropout_prob", name, 0.1);
     c.names = bert_names("bert.");
     return c;
 }
@@ -84,8 +84,8 @@ EncoderConfig read_distilbert(const Json& given, std::string_view name, const We
     c.vocab_size = size_member(config, "vocab_size", name);
     c.max_positions = c.length_limit = size_member(config, "max_position_embeddings", name, 512);
     c.activation = activation_member(config, "activation", name, "gelu");
-    c.hidden_dropout = probability_member(config, "dropout", name, 0.1);
-    c.attention_dropout = probability_member(config, "attention_dropout", name, 0.1);
+    c.dropout.set_hidden(probability_member(config, "dropout", name, 0.1));
+    c.dropout.attention = probability_member(config, "attention_dropout", name, 0.1);
     c.head_dim = head_dim_member(c, name, "dim", "n_heads");
     EncoderNames& n = c.names = bert_names("distilbert.");
     n.token_type.clear();

@@ -90,8 +90,8 @@ EncoderConfig read_deberta(const Json& config, std::string_view name, const Weig
     if (c.num_token_types > 0) c.names.token_type = "embeddings.token_type_embeddings";
     c.activation = activation_member(config, "hidden_act", name, "gelu");
     c.norm_epsilon = json_or<double>(config, "layer_norm_eps", 1e-7, name);
-    c.hidden_dropout = probability_member(config, "hidden_dropout_prob", name, 0.1);
-    c.attention_dropout = probability_member(config, "attention_probs_dropout_prob", name, 0.1);
+    c.dropout.set_hidden(probability_member(config, "hidden_dropout_prob", name, 0.1));
+    c.dropout.attention = probability_member(config, "attention_probs_dropout_prob", name, 0.1);
     read_distances(c, config, name);
     read_table_norm(c, config, name);
     return c;

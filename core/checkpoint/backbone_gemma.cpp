@@ -85,7 +85,7 @@ EncoderConfig read_gemma3(const Json& config, std::string_view name, const Weigh
     c.local_rotary = rotary_member(local, name, 10000, c.rotary_dim, "sliding_attention");
     read_reach(c, config, name);
     remark_on_window(c, config, name);
-    c.attention_dropout = probability_member(config, "attention_dropout", name, 0);
+    c.dropout.attention = probability_member(config, "attention_dropout", name, 0);
     c.names = gemma_names();
     return c;
 }

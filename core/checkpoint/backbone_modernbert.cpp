@@ -34,8 +34,10 @@ EncoderConfig read_modernbert(const Json& config, std::string_view name, const W
     const std::int64_t global_every = size_member(config, "global_attn_every_n_layers", name, 3);
     for (std::int64_t i = 0; i < c.num_layers; ++i) c.local.push_back(i % global_every != 0);
     if (const auto named = local_member(c, config, name)) c.local = *named;
-    c.hidden_dropout = probability_member(config, "mlp_dropout", name, 0);
-    c.attention_dropout = probability_member(config, "attention_dropout", name, 0);
+    c.dropout.embeddings = probability_member(config, "embedding_dropout", name, 0);
+    c.dropout.attention = c.dropout.attention_output = probability_member(config, "attention_dropout", name, 0);
+    c.dropout.inner = probability_member(config, "mlp_dropout", name, 0);
+    c.dropout.feed_forward_output = c.dropout.final_output = DropoutRates::nowhere;
     EncoderNames& n = c.names;
     n.prefixes = {"", "model."};
     n.word = "embeddings.tok_embeddings";

@@ -81,8 +81,9 @@ EncoderConfig read_nomic(const Json& config, std::string_view name, const Weight
     c.up_bias = json_or<bool>(config, "mlp_fc1_bias", false, name);
     c.down_bias = json_or<bool>(config, "mlp_fc2_bias", false, name);
     c.norm_epsilon = json_or<double>(config, "layer_norm_epsilon", json_or<double>(config, "layer_norm_eps", 1e-12, name), name);
-    c.hidden_dropout = probability_member(config, "resid_pdrop", name, probability_member(config, "hidden_dropout_prob", name, 0));
-    c.attention_dropout =
+    // The release's code drops embeddings by resid_pdrop as well; nothing reads embd_pdrop.
+    c.dropout.set_hidden(probability_member(config, "resid_pdrop", name, probability_member(config, "hidden_dropout_prob", name, 0)));
+    c.dropout.attention =
         probability_member(config, "attn_pdrop", name, probability_member(config, "attention_probs_dropout_prob", name, 0));
     read_rotary(c, config, name);
     read_nomic_experts(c, config, name, weights);

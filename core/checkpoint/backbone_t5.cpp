@@ -40,7 +40,8 @@ EncoderConfig read_t5(const Json& given, std::string_view name, const Weights&) 
     const std::string usual = projection == "gated-gelu" ? "gelu_new" : projection.substr(gated ? 6 : 0);
     c.gated = json_or<bool>(config, "is_gated_act", gated, name);  // these go before what feed_forward_proj says
     c.activation = activation_member(config, "dense_act_fn", name, usual.c_str());
-    c.hidden_dropout = c.attention_dropout = probability_member(config, "dropout_rate", name, 0.1);
+    c.dropout.inner = 0;
+    c.dropout = c.dropout.everywhere(probability_member(config, "dropout_rate", name, 0.1));
     EncoderNames& n = c.names;
     n.word = "shared";
     n.word_alias = "encoder.embed_tokens";

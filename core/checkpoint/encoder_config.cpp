@@ -98,6 +98,18 @@ std::string beyond_blocks(const std::string& type) {
 
 }  // namespace
 
+void DropoutRates::set_hidden(double hidden) {
+    for (double* rate : {&embeddings, &attention_output, &inner, &feed_forward_output, &final_output})
+        if (*rate != nowhere) *rate = hidden;
+}
+
+DropoutRates DropoutRates::everywhere(double rate) const {
+    DropoutRates all = *this;
+    all.set_hidden(rate);
+    all.attention = rate;
+    return all;
+}
+
 BackboneFamily::BackboneFamily(std::string model_type, Reader read) { families()[std::move(model_type)] = read; }
 
 ReleasedLayout::ReleasedLayout(Test is, Rewrite native) { layouts().emplace_back(is, native); }

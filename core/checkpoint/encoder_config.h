@@ -65,6 +65,23 @@ struct RoutedBlocks {
     bool up_bias = false;                                ///< released checkpoints have no bias inside an expert, one behind the sum
 };
 
+/// Rates of dropout in training, by place: where transformers' code of the family drops, at the rates of its config.json.
+struct DropoutRates {
+    static constexpr double nowhere = -1;  ///< the family does not drop there, whatever rate an experiment asks for
+    double embeddings = 0;                 ///< of embeddings, and of the table of distances (DeBERTa)
+    double attention = 0;                  ///< of the probabilities
+    double attention_output = 0;
+    double inner = nowhere;  ///< between the two products of a feed-forward; not inside experts that tokens are routed to
+    double feed_forward_output = 0;
+    double final_output = 0;  ///< behind the final norm
+
+    /// `hidden` at each of the family's places but the probabilities.
+    void set_hidden(double hidden);
+    /// One rate at each of the family's places.
+    DropoutRates everywhere(double rate) const;
+    bool operator==(const DropoutRates&) const = default;
+};
+
 /// An encoder as a composition of parts, from its config.json: sizes, which parts there are, and what they are called. A family of
 /// checkpoints is a function that fills this in (backbone_*.cpp), nothing else.
 struct EncoderConfig {
@@ -97,7 +114,7 @@ struct EncoderConfig {
     Reach reach, local_reach;  ///< of global and of local blocks
     std::vector<bool> local;   ///< which blocks are local; empty: none
 
-    double hidden_dropout = 0, attention_dropout = 0;
+    DropoutRates dropout;
     RoutedBlocks routed;
     EncoderNames names;
     std::vector<std::string> remarks;      ///< what whoever uses this checkpoint should know, a sentence each

@@ -36,7 +36,7 @@ EncoderConfig read_llama_block(const Json& config, std::string_view name, const 
     c.qkv_bias = c.attention_output_bias = json_or<bool>(config, "attention_bias", false, name);
     c.activation = activation_member(config, "hidden_act", name, "silu");
     c.gated = true;
-    c.attention_dropout = probability_member(config, "attention_dropout", name, 0);
+    c.dropout.attention = probability_member(config, "attention_dropout", name, 0);
     c.names = llama_names();
     return c;
 }

@@ -50,8 +50,8 @@ Json with_native_members(const Json& config, const EncoderConfig& encoder) {
                    {"num_attention_heads", encoder.num_heads},
                    {"intermediate_size", encoder.intermediate_dim},
                    {"hidden_act", native_name(encoder.activation)},
-                   {"hidden_dropout_prob", encoder.hidden_dropout},
-                   {"attention_probs_dropout_prob", encoder.attention_dropout},
+                   {"hidden_dropout_prob", encoder.dropout.attention_output},
+                   {"attention_probs_dropout_prob", encoder.dropout.attention},
                    {"layer_norm_eps", encoder.norm_epsilon},
                    {"type_vocab_size", encoder.num_token_types},
                    {"rope_parameters", native_rotary(encoder.rotary)}});

@@ -27,8 +27,8 @@ EncoderConfig read_rotary_post_norm(const Json& config, std::string_view name, c
     c.norm_epsilon = json_or<double>(config, "layer_norm_eps", usual.norm_epsilon, name);
     c.rotary_dim = c.head_dim;
     read_rotary(c, config, name, usual.rotary_base);
-    c.hidden_dropout = probability_member(config, "hidden_dropout_prob", name, 0.1);
-    c.attention_dropout = probability_member(config, "attention_probs_dropout_prob", name, usual.attention_dropout);
+    c.dropout.set_hidden(probability_member(config, "hidden_dropout_prob", name, 0.1));
+    c.dropout.attention = probability_member(config, "attention_probs_dropout_prob", name, usual.attention_dropout);
     c.names = rotary_post_norm_names();
     return c;
 }

@@ -154,7 +154,8 @@ fs::path Cell::write_experiment(const std::string& name, const Json& changes) co
             {{"name", "found"}, {"source", "folder"}, {"path", laboratory_.texts.found.string()}}}}}}};
     if (!column_.objective.empty()) {
         experiment["objective"] = objective();
-        experiment["tasks"]["retrieval"]["train"][0]["path"] = laboratory_.texts.triplets.string();
+        const Texts& texts = laboratory_.texts;
+        experiment["tasks"]["retrieval"]["train"][0]["path"] = (column_.unscored ? texts.unscored : texts.triplets).string();
         experiment["stages"] = {{{"name", "scored"}, {"tasks", {"retrieval"}}},
                                 {{"name", "labelled"}, {"tasks", {"classification"}}, {"objective", {{"method", "infonce"}}}}};
     }

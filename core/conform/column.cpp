@@ -29,9 +29,10 @@ void add_columns(const Column& plain, const Schema& schema, Json Column::*settin
         }
 }
 
-Column with_objective(const std::string& variant, const std::string& method, const Schema& schema) {
-    Column column{method, variant, Json::object(), {{"method", method}}};
-    const bool taught = std::any_of(schema.fields.begin(), schema.fields.end(), [](const Field& field) { return field.key == "teacher"; });
+Column with_objective(const std::string& variant, const std::string& method, const Extension& objective) {
+    Column column{method, variant, Json::object(), {{"method", method}}, objective.learns_from == LearnsFrom::verdicts};
+    const auto& fields = objective.schema.fields;
+    const bool taught = std::any_of(fields.begin(), fields.end(), [](const Field& field) { return field.key == "teacher"; });
     if (taught) column.objective["teacher"] = "";  // Cell names the start model
     return column;
 }
@@ -49,8 +50,8 @@ std::vector<Column> columns_of(const Catalogue& catalogue, const std::vector<std
         if (variant)
             add_columns({method, method}, variant->extension.schema, &Column::settings, columns);
         else if (objective && !variants.empty())
-            add_columns(with_objective(variants.front(), method, objective->extension.schema), objective->extension.schema,
-                        &Column::objective, columns);
+            add_columns(with_objective(variants.front(), method, objective->extension), objective->extension.schema, &Column::objective,
+                        columns);
         else
             throw usage_error("no variant or objective '{}'{}", method, suggestion(method, known));
     }

@@ -13,6 +13,7 @@ struct Column {
     Json settings = Json::object();
     /// Trained by this objective in place of infonce, on scored triplets of one task; its `teacher`, where it has one, is the start model.
     Json objective = Json::object();
+    bool unscored = false;  ///< the triplets have no scores: the objective's would be 1 and 0 alone
 };
 
 /// Each variant of the catalogue (of `methods`, variants or objectives, where that is not empty) with its defaults, and once for every

@@ -34,14 +34,14 @@ std::vector<Json> labelled(RandomStream& random, int count) {
     return records;
 }
 
-/// Each query with the documents of one or two others, and what somebody thought of them.
+/// Each query with the documents of one or two others, and what somebody thought of them, 0 to 1.
 std::vector<Json> scored_triplets(const std::vector<Json>& pairs) {
     std::vector<Json> triplets = pairs;
     for (std::size_t i = 0; i < pairs.size(); ++i) {
-        triplets[i]["scores"] = Json::array({3 + static_cast<double>(i % 4)});
+        triplets[i]["scores"] = Json::array({0.5 + static_cast<double>(i % 4) / 6});
         for (std::size_t n = 1; n <= 1 + i % 2; ++n) {
             triplets[i]["negatives"].push_back(pairs[(i + n * 5) % pairs.size()]["document"]);
-            triplets[i]["scores"].push_back(static_cast<double>(i * n % 3));
+            triplets[i]["scores"].push_back(static_cast<double>(i * n % 3) / 6);
         }
     }
     return triplets;
@@ -85,13 +85,8 @@ const std::vector<std::string>& words() {
 Texts write_texts(const fs::path& folder) {
     make_directories(folder);
     RandomStream random(7, "matrix texts");
-    Texts texts{folder / "pairs.jsonl",
-                folder / "triplets.jsonl",
-                folder / "topics.jsonl",
-                folder / "similar",
-                folder / "classes",
-                folder / "found",
-                {}};
+    Texts texts{folder / "pairs.jsonl", folder / "triplets.jsonl", folder / "unscored.jsonl", folder / "topics.jsonl",
+                folder / "similar",     folder / "classes",        folder / "found",          {}};
     std::vector<Json> pairs, scored;
     for (int i = 0; i < 64; ++i) {
         const std::string query = sentence(random, 0, 96, 2 + random.below(5));
@@ -102,7 +97,10 @@ Texts write_texts(const fs::path& folder) {
         scored.push_back({{"sentence1", first}, {"sentence2", second}, {"score", (i * 7 % 5) * 0.2 + (i % 2) * 3}});
     }
     write_lines(texts.pairs, pairs);
-    write_lines(texts.triplets, scored_triplets(pairs));
+    std::vector<Json> triplets = scored_triplets(pairs);
+    write_lines(texts.triplets, triplets);
+    for (Json& triplet : triplets) triplet.erase("scores");
+    write_lines(texts.unscored, triplets);
     write_lines(texts.topics, labelled(random, 48));
     write_folder(texts.similar, "similar", "sts");
     write_lines(texts.similar / "test.jsonl", scored);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "data/folder_layout.h"
 #include "data/record_reader.h"
 #include "data/sources.h"
 #include "settings/check.h"
@@ -118,12 +119,23 @@ const Schema& data_entry_schema() {
 
 Json whole_entry(const Json& entry) { return filled_in(data_entry_schema(), entry); }
 
+namespace {
+
+/// Which folder holds data of a kind.
+std::string folder_of(std::string_view task_type) {
+    for (const FolderLayout& layout : folder_layouts())
+        if (layout.task == task_type && layout.evaluation)
+            return fmt::format("; data of the kind {} come from a folder ({{source: folder, path: DIR}}) with {}", task_type, layout.files);
+    return "";
+}
+
+}  // namespace
+
 std::string reason_not_scored(std::string_view format, std::string_view task_type) {
     const bool pairs = format != "labelled" && format != "texts", labelled = format == "labelled" || format.empty();
     if ((pairs && task_type == "retrieval") || (labelled && task_type == "clustering")) return {};
-    return fmt::format(
-        "a file{} cannot be scored as {}; pairs are scored as retrieval, labelled texts as clustering, other kinds come from a folder",
-        format.empty() ? "" : fmt::format(" of the format {}", format), task_type);
+    return fmt::format("a file{} cannot be scored as {}; pairs are scored as retrieval, labelled texts as clustering{}",
+                       format.empty() ? "" : fmt::format(" of the format {}", format), task_type, folder_of(task_type));
 }
 
 std::string reason_not_read(const std::filesystem::path& file, std::string_view format) {

@@ -149,7 +149,7 @@ class Check {
         if (objective.learns_from != LearnsFrom::positives) return;
         const auto first = first_of(entry);
         if (!first || !first->scored || first->negatives) return;
-        const std::string learn = names_of(LearnsFrom::order);
+        const std::string learn = names_of({LearnsFrom::order, LearnsFrom::scored_pairs});
         remarks_.push_back(
             fmt::format("{} ({}): objective {} does not read the scores of these pairs, and takes a pair with a low one for texts that "
                         "belong together; "
@@ -173,33 +173,41 @@ class Check {
     }
 
     std::string why_not(LearnsFrom what, const Json& entry, bool mined) const {
-        if (what == LearnsFrom::scores && none_is(entry, is_scored))
-            return "learns from scores, and these data have none; give each example 'scores', the positive's first, or have a teacher "
-                   "write them (faceter data score)" +
-                   others(LearnsFrom::positives);
-        if (what == LearnsFrom::scores && mined)
+        const bool from_scores = what == LearnsFrom::scores || what == LearnsFrom::scored_pairs;
+        if (from_scores && none_is(entry, is_scored))
+            return fmt::format(
+                "learns from scores, and these data have none; give each {}, or have a teacher write them (faceter data score){}",
+                what == LearnsFrom::scores ? "example 'scores', the positive's first" : "pair a 'score'", others({LearnsFrom::positives}));
+        if (from_scores && mined)
             return "learns from scores, and the negatives that a stage mines for these data have none; have them mined and scored before "
                    "(faceter data mine, then faceter data score), and leave mine out" +
-                   others(LearnsFrom::negatives);
+                   others({LearnsFrom::negatives});
         if (is_from_negatives(what) && !mined && none_is(entry, has_negatives))
             return "compares each positive with hard negatives, and these data have none; give them 'negatives', or have them mined "
                    "(faceter data mine, or mine in stages)" +
-                   others(none_is(entry, is_scored) ? LearnsFrom::positives : LearnsFrom::order);
-        if (what == LearnsFrom::order && !mined && none_is(entry, has_either))
-            return "learns an order of pairs, and these data have neither scores nor negatives; give each pair a 'score'" +
-                   std::string(has_label(entry) ? " (their 'label' is not read as one: where it is a grade, call it so)" : "") +
-                   ", or have a teacher write it (faceter data score)" + others(LearnsFrom::positives);
+                   (none_is(entry, is_scored) ? others({LearnsFrom::positives}) : others({LearnsFrom::order, LearnsFrom::scored_pairs}));
+        if (mined || !none_is(entry, has_either)) return "";
+        const std::string label = has_label(entry) ? " (their 'label' is not read as one: where it is a grade, call it so)" : "";
+        if (what == LearnsFrom::order)
+            return "learns an order of pairs, and these data have neither scores nor negatives; give each pair a 'score'" + label +
+                   ", or have a teacher write it (faceter data score)" + others({LearnsFrom::positives});
+        if (what == LearnsFrom::verdicts)
+            return "learns which pairs belong together and which do not, and these data have neither scores nor negatives; give each "
+                   "pair a 'score' of 1 or 0" +
+                   label + ", or 'negatives'" + others({LearnsFrom::positives});
         return "";
     }
 
-    std::string names_of(LearnsFrom what) const {
+    std::string names_of(std::initializer_list<LearnsFrom> what) const {
         std::vector<std::string> names;
         for (const std::string& name : catalogue_.names(ExtensionKind::objective))
-            if (catalogue_.find(ExtensionKind::objective, name)->extension.learns_from == what) names.push_back(name);
+            if (const auto own = catalogue_.find(ExtensionKind::objective, name)->extension.learns_from;
+                std::find(what.begin(), what.end(), own) != what.end())
+                names.push_back(name);
         return join(names, ", ");
     }
     /// Objectives that such data are for.
-    std::string others(LearnsFrom what) const {
+    std::string others(std::initializer_list<LearnsFrom> what) const {
         const std::string names = names_of(what);
         return names.empty() ? "" : "; or use an objective that does without: " + names;
     }

@@ -19,11 +19,13 @@ constexpr int manifest_format = 1;
 constexpr std::uint64_t max_manifest_bytes = 4 << 20;
 constexpr std::size_t max_extensions = 1000;
 
-constexpr std::array<std::pair<LearnsFrom, std::string_view>, 5> learns_from_words{{{LearnsFrom::anything, "anything"},
+constexpr std::array<std::pair<LearnsFrom, std::string_view>, 7> learns_from_words{{{LearnsFrom::anything, "anything"},
                                                                                     {LearnsFrom::positives, "positives"},
                                                                                     {LearnsFrom::negatives, "negatives"},
                                                                                     {LearnsFrom::scores, "scores"},
-                                                                                    {LearnsFrom::order, "order"}}};
+                                                                                    {LearnsFrom::order, "order"},
+                                                                                    {LearnsFrom::scored_pairs, "scored_pairs"},
+                                                                                    {LearnsFrom::verdicts, "verdicts"}}};
 
 constexpr std::array<std::pair<Training::What, std::string_view>, 4> trained_words{{{Training::What::encoder, "encoder"},
                                                                                     {Training::What::encoder_a_task, "encoder_a_task"},

@@ -12,11 +12,13 @@ namespace faceter {
 
 /// What of its training examples an objective learns from, beside their two texts.
 enum class LearnsFrom {
-    anything,   ///< it decides for itself
-    positives,  ///< each pair belongs together; scores are not read
-    negatives,  ///< hard negatives of each
-    scores,     ///< scores of each positive and its hard negatives
-    order,      ///< scores that order pairs, or hard negatives below positives
+    anything,      ///< it decides for itself
+    positives,     ///< each pair belongs together; scores are not read
+    negatives,     ///< hard negatives of each
+    scores,        ///< scores of each positive and its hard negatives
+    order,         ///< scores that order pairs, or hard negatives below positives
+    scored_pairs,  ///< the score of each pair, whatever the others have
+    verdicts,      ///< scores of 1 and 0 that say which pairs belong together, or hard negatives, which do not
 };
 
 /// Of a variant whose texts go through parts of their own: how many it has follows from the tasks.

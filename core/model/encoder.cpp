@@ -17,7 +17,8 @@
 namespace faceter {
 namespace {
 
-/// Sites of dropout: four a block (that of the table of distances among them), one for the embeddings, one behind the final norm.
+/// Sites of dropout: four a block (that of the table of distances among them), one for the embeddings, one behind the final norm; behind
+/// those come the adapters' four a block (adapted()), then those inside feed-forward halves, one a block.
 enum Site : std::uint32_t {
     embeddings = 0,
     relative_rows = 0,
@@ -28,7 +29,7 @@ enum Site : std::uint32_t {
 };
 
 DropoutSite site_of(const ForwardContext& context, double p, std::size_t block, Site site) {
-    return {context.training ? p : 0, context.seed, context.step, static_cast<std::uint32_t>(4 * block + site)};
+    return {context.training ? std::max(p, 0.0) : 0, context.seed, context.step, static_cast<std::uint32_t>(4 * block + site)};
 }
 
 }  // namespace
@@ -84,7 +85,7 @@ at::Tensor Encoder::embed(const PackedBatch& batch, const ForwardContext& contex
     if (embedding_norm_.gamma.defined())
         sum = add_norm(sum, {}, {weights_of(embedding_norm_)}, false, {config_.norm, config_.norm_epsilon}, batch.layout, DropoutSite{})
                   .normed;
-    return packed_dropout(sum, batch.layout, site_of(context, context.hidden_dropout, blocks_.size(), embeddings));
+    return packed_dropout(sum, batch.layout, site_of(context, context.dropout.embeddings, blocks_.size(), embeddings));
 }
 
 namespace {
@@ -205,7 +206,7 @@ std::shared_ptr<const RelativeTerms> Encoder::relative_terms(std::size_t index, 
     PackedBatch table;
     table.layout = table_layout(terms->num_rows, paths);
     const at::Tensor x = packed_dropout(count == 1 ? shared.distances : shared.distances.repeat({count, 1}), table.layout,
-                                        site_of(context, context.hidden_dropout, index, relative_rows));
+                                        site_of(context, context.dropout.embeddings, index, relative_rows));
     const Block& block = blocks_[index];
     terms->table =
         adapted(index, BlockLinear::qkv, linear_layer(x, block.qkv.weight, block.qkv.bias, block.qkv.prepared.get()), x, table, context);
@@ -238,7 +239,7 @@ at::Tensor Encoder::attend(std::size_t index, const at::Tensor& x, const PackedB
                              config_.is_local(i) ? shared.local_rotary : shared.rotary,
                              shared.position_bias,
                              relative_terms(index, batch, shared, context)};
-    const DropoutSite dropout = site_of(context, context.attention_dropout, index, attention_probabilities);
+    const DropoutSite dropout = site_of(context, context.dropout.attention, index, attention_probabilities);
     std::optional<HeadNorm> norm;
     if (block.query_norm.gamma.defined())
         norm = {weights_of(block.query_norm).gamma,
@@ -251,6 +252,10 @@ at::Tensor Encoder::attend(std::size_t index, const at::Tensor& x, const PackedB
                    linear_layer(attended, block.attention_output.weight, products_add_bias(x) ? block.attention_output.bias : at::Tensor(),
                                 block.attention_output.prepared.get()),
                    attended, batch, context);
+}
+
+DropoutSite Encoder::inner_dropout(std::size_t index, const ForwardContext& context) const {
+    return site_of(context, context.dropout.inner, 2 * blocks_.size() + 1 + index, Site{});
 }
 
 at::Tensor Encoder::mlp(std::size_t index, const at::Tensor& x, const PackedBatch& batch, const ForwardContext& context) const {
@@ -278,7 +283,7 @@ at::Tensor Encoder::mlp(std::size_t index, const at::Tensor& x, const PackedBatc
         weights.push_back({expert.up, expert.up_bias, expert.down, expert.prepared_up, expert.prepared_down,
                            products_add_bias(x) ? expert.down_bias : at::Tensor()});
     }
-    return feed_forward(x, segments, weights, form);
+    return feed_forward(x, segments, weights, form, batch.layout, inner_dropout(index, context));
 }
 
 /// y = norm(x + W_o attention(x)), x = norm(y + FFN_e(y)).
@@ -295,10 +300,10 @@ void Encoder::post_norm_block(std::size_t index, Stream& stream, const PackedBat
     }
     const NormForm form{config_.norm, config_.norm_epsilon};
     const at::Tensor y = add_norm(attend(index, stream.x, batch, shared, context), stream.x, before, mixture, form, batch.layout,
-                                  site_of(context, context.hidden_dropout, index, attention_output))
+                                  site_of(context, context.dropout.attention_output, index, attention_output))
                              .normed;
     stream.x = add_norm(mlp(index, y, batch, context), y, behind, mixture, form, batch.layout,
-                        site_of(context, context.hidden_dropout, index, feed_forward_output))
+                        site_of(context, context.dropout.feed_forward_output, index, feed_forward_output))
                    .normed;
 }
 
@@ -322,7 +327,7 @@ void Encoder::pre_norm_block(std::size_t index, Stream& stream, const PackedBatc
         const bool first = !stream.branch.defined();
         const ResidualNorm sum = add_norm(
             first ? stream.x.clone() : stream.branch, first ? at::Tensor() : stream.x, weights, stream.by_expert, form, batch.layout,
-            first ? DropoutSite{} : site_of(context, context.hidden_dropout, stream.branch_block, feed_forward_output));
+            first ? DropoutSite{} : site_of(context, context.dropout.feed_forward_output, stream.branch_block, feed_forward_output));
         stream.x = sum.sum;
         normed = sum.normed;
     }
@@ -339,7 +344,7 @@ void Encoder::pre_norm_block(std::size_t index, Stream& stream, const PackedBatc
     at::Tensor attended = attend(index, normed, batch, shared, context);
     if (normed_behind) attended = behind(attended, {weights_of(block.attention_behind, block.attention_output.bias)}, false, batch);
     const ResidualNorm sum = add_norm(attended, stream.x, before, mixture, form, batch.layout,
-                                      site_of(context, context.hidden_dropout, index, attention_output));
+                                      site_of(context, context.dropout.attention_output, index, attention_output));
     stream.x = sum.sum;
     stream.branch = mlp(index, sum.normed, batch, context);
     if (normed_behind) stream.branch = behind(stream.branch, last, mixture, batch);
@@ -424,9 +429,9 @@ at::Tensor Encoder::forward(const PackedBatch& given, const ForwardContext& cont
     std::vector<NormWeights> weights;
     for (const at::Tensor& bias : stream.branch_bias) weights.push_back(weights_of(final_norm_, bias));
     const at::Tensor out = add_norm(stream.branch, stream.x, weights, stream.by_expert, {config_.norm, config_.norm_epsilon}, batch.layout,
-                                    site_of(context, context.hidden_dropout, stream.branch_block, feed_forward_output))
+                                    site_of(context, context.dropout.feed_forward_output, stream.branch_block, feed_forward_output))
                                .normed;
-    return packed_dropout(out, batch.layout, site_of(context, context.hidden_dropout, blocks_.size(), final_output));
+    return packed_dropout(out, batch.layout, site_of(context, context.dropout.final_output, blocks_.size(), final_output));
 }
 
 namespace {

@@ -29,7 +29,7 @@ struct ForwardContext {
     bool training = false;
     std::uint64_t seed = 0;
     std::int64_t step = 0;
-    double hidden_dropout = 0, attention_dropout = 0;
+    DropoutRates dropout;
     RoutingTrace* routing = nullptr;  ///< where token-routed blocks leave what their routers did; may be null
     bool recompute = false;           ///< keep the input of each block alone for backward, and run it again then
 };
@@ -206,6 +206,8 @@ class Encoder {
     std::vector<LowRankPart> low_rank_parts(std::size_t index, BlockLinear which, const PackedLayout& layout) const;
     at::Tensor adapted(std::size_t index, BlockLinear which, const at::Tensor& y, const at::Tensor& x, const PackedBatch& batch,
                        const ForwardContext& context) const;
+    /// Between the two products of a block's feed-forward.
+    DropoutSite inner_dropout(std::size_t index, const ForwardContext& context) const;
     at::Tensor adapted_mlp(std::size_t index, const at::Tensor& x, const PackedBatch& batch, const ForwardContext& context) const;
     const at::Tensor& weight_of(const LinearPlace& place) const;
     void run_block(std::size_t index, Stream& stream, const PackedBatch& batch, const Shared& shared, const ForwardContext& context) const;

@@ -307,9 +307,10 @@ at::Tensor Encoder::adapted_mlp(std::size_t index, const at::Tensor& x, const Pa
     const at::Tensor u =
         adapted(index, BlockLinear::up, linear_layer(x, dense.up, dense.up_bias, dense.prepared_up.get()), x, batch, context);
     const FeedForwardForm form{config_.activation, config_.gated, config_.gate_second};
-    if (fast_path(u) && adapter_dropout(adapters_, *batch.layout, context) == 0)
+    const DropoutSite inner = inner_dropout(index, context);
+    if (fast_path(u) && inner.p == 0 && adapter_dropout(adapters_, *batch.layout, context) == 0)
         return adapted_activation(u, form, dense.down, dense.prepared_down.get(), low_rank_parts(index, BlockLinear::down, *batch.layout));
-    const at::Tensor g = activate(u, form);
+    const at::Tensor g = packed_dropout(activate(u, form), batch.layout, inner);
     return adapted(index, BlockLinear::down,
                    linear_layer(g, dense.down, products_add_bias(g) ? dense.down_bias : at::Tensor(), dense.prepared_down.get()), g, batch,
                    context);

@@ -203,7 +203,7 @@ void Encoder::visit(const EncoderNames& n, const std::function<void(const Slot&)
     one(n.word + ".weight", word_, true, true);
     one(n.position + ".weight", position_, true, true);
     one(n.token_type + ".weight", token_type_, true, true);
-    one(n.relative_bias + ".weight", relative_bias_, true, true);
+    one(n.relative_bias + ".weight", relative_bias_, false, true);  // a bias to transformers too, whose optimiser goes by names
     one(n.relative_table + ".weight", relative_table_, true, true);
     norm(n.relative_norm, relative_norm_);
     norm(n.embedding_norm, embedding_norm_);

@@ -35,7 +35,13 @@ struct FeedForwardShape {
     std::int64_t stacked_experts = 0;  ///< 0: weights are given a segment
     bool has_bias = true;
     std::vector<at::Tensor> down_bias{};  ///< of each segment; empty: none is added here
+    LayoutPointer layout{};               ///< where there is dropout
+    DropoutSite dropout{};                ///< of what the activation gives
 
+    /// Rows [begin, begin + N) of what it gives, in place.
+    void drop(const at::Tensor& rows, std::int64_t begin) const {
+        if (dropout.p > 0) drop_rows(rows, begin, *layout, dropout);
+    }
     at::Tensor part(at::TensorList weights, std::size_t segment, std::size_t which) const {
         if (stacked_experts == 0) return weights[3 * segment + which];
         const at::Tensor& all = weights[which];
@@ -212,6 +218,7 @@ struct FeedForward : Function<FeedForward> {
                 const at::Tensor u = saved.back().narrow(0, c.begin - segment.begin, c.rows);
                 const at::Tensor g = at::empty({c.rows, products.down->depth()}, u.options());
                 activate(shape, u, shape.part(weights, s, 1), g);
+                shape.drop(g, c.begin);
                 multiply_into(g, *products.down, {}, y.narrow(0, c.begin, c.rows));
             }
         }
@@ -237,8 +244,10 @@ struct FeedForward : Function<FeedForward> {
                 const at::Tensor u = u_rows.narrow(0, c.begin - shape.segments[s].begin, c.rows),
                                  dout_rows = dout.narrow(0, c.begin, c.rows);
                 const at::Tensor dg = down(dout_rows), g = at::empty_like(dg), du = shape.form.gated ? at::empty_like(u) : dg;
+                shape.drop(dg, c.begin);
                 activate_backward(shape, u, bias, dg, g, du, dbias);
                 if (trained) {
+                    shape.drop(g, c.begin);
                     sums.add(s, 2, dout_rows, g);
                     sums.add(s, 0, du, x.narrow(0, c.begin, c.rows));
                 }
@@ -253,14 +262,22 @@ struct FeedForward : Function<FeedForward> {
 };
 
 at::Tensor plain_feed_forward(const at::Tensor& x, const FeedForwardShape& shape, at::TensorList weights) {
+    const bool dropping = shape.dropout.p > 0;
+    const auto down = [&](std::size_t s, const at::Tensor& g) {
+        return at::linear(g, shape.part(weights, s, 2).to(x.scalar_type()),
+                          shape.down_bias.empty() ? std::nullopt : std::optional(shape.down_bias[s]));
+    };
     std::vector<at::Tensor> parts = rows_by_segment(x, shape.segments);
     for (std::size_t s = 0; s < shape.segments.size(); ++s) {
         const at::Tensor bias = shape.part(weights, s, 1);
-        const at::Tensor up = shape.part(weights, s, 0).to(x.scalar_type()), down = shape.part(weights, s, 2).to(x.scalar_type());
+        const at::Tensor up = shape.part(weights, s, 0).to(x.scalar_type());
         const at::Tensor u = at::linear(parts[s], up, bias.numel() > 0 ? std::optional<at::Tensor>(bias) : std::nullopt);
-        parts[s] =
-            at::linear(faceter::activate(u, shape.form), down, shape.down_bias.empty() ? std::nullopt : std::optional(shape.down_bias[s]));
+        const at::Tensor g = faceter::activate(u, shape.form);
+        parts[s] = dropping ? g : down(s, g);
     }
+    if (!dropping) return joined(parts);
+    parts = rows_by_segment(packed_dropout(joined(parts), shape.layout, shape.dropout), shape.segments);
+    for (std::size_t s = 0; s < shape.segments.size(); ++s) parts[s] = down(s, parts[s]);
     return joined(parts);
 }
 
@@ -271,7 +288,7 @@ bool wants_gradients(const at::Tensor& x, at::TensorList weights) {
 
 at::Tensor run(const at::Tensor& x, const FeedForwardShape& shape, const std::vector<at::Tensor>& weights, const Prepared& prepared) {
     if (!fast_path(x)) return plain_feed_forward(x, shape, weights);
-    if (!wants_gradients(x, weights)) return forward_only(x, shape, weights, prepared);
+    if (!wants_gradients(x, weights) && shape.dropout.p == 0) return forward_only(x, shape, weights, prepared);
     return FeedForward::apply(x, shape, at::TensorList(weights));
 }
 
@@ -312,7 +329,7 @@ at::Tensor activate(const at::Tensor& u, const FeedForwardForm& form) {
 }
 
 at::Tensor feed_forward(const at::Tensor& x, const std::vector<Segment>& segments, const std::vector<FeedForwardWeights>& weights,
-                        const FeedForwardForm& form) {
+                        const FeedForwardForm& form, const LayoutPointer& layout, const DropoutSite& dropout) {
     const bool has_bias = weights[0].up_bias.defined();
     const at::Tensor nothing = has_bias ? at::Tensor() : at::empty({0}, x.options());
     std::vector<at::Tensor> flat;
@@ -323,7 +340,7 @@ at::Tensor feed_forward(const at::Tensor& x, const std::vector<Segment>& segment
         flat.insert(flat.end(), {w.up, has_bias ? w.up_bias : nothing, w.down});
         prepared.push_back({w.prepared_up, w.prepared_down});
     }
-    return run(x, {segments, form, 0, has_bias, down_bias}, flat, prepared);
+    return run(x, {segments, form, 0, has_bias, down_bias, layout, dropout}, flat, prepared);
 }
 
 at::Tensor stacked_feed_forward(const at::Tensor& x, const std::vector<Segment>& segments, const FeedForwardWeights& stacked,

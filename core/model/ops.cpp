@@ -18,16 +18,25 @@ using torch::autograd::AutogradContext;
 using torch::autograd::Function;
 using torch::autograd::variable_list;
 
-at::Tensor dropped(const at::Tensor& x, const PackedLayout& layout, const DropoutSite& dropout) {
-    const at::Tensor in = x.contiguous(), out = at::empty_like(in);
+/// Of rows `begin` and on of a batch: [N, D] -> [N, D]. `out` may be `in`.
+void drop_rows(const at::Tensor& in, const at::Tensor& out, std::int64_t begin, const PackedLayout& layout, const DropoutSite& dropout) {
     const auto mask = dropout.kernel();
     const auto& groups = layout.groups(false);
-    const auto width = static_cast<std::size_t>(in.size(1));
+    const std::int64_t width = in.size(1), end = begin + in.size(0);
     parallel_tasks(static_cast<std::int64_t>(groups.size()), [&](std::int64_t g) {
-        for (const RowBlock& b : groups[g].blocks)
-            kernels::kernels().dropout_rows(data(in) + b.begin * width, data(out) + b.begin * width, b.rows, width, b.first_row,
-                                            b.sequence_key, mask);
+        for (const RowBlock& b : groups[g].blocks) {
+            const std::int64_t first = std::max(b.begin, begin), rows = std::min(b.begin + b.rows, end) - first;
+            if (rows > 0)
+                kernels::kernels().dropout_rows(data(in) + (first - begin) * width, data(out) + (first - begin) * width,
+                                                static_cast<std::size_t>(rows), static_cast<std::size_t>(width),
+                                                static_cast<std::size_t>(b.first_row + first - b.begin), b.sequence_key, mask);
+        }
     });
+}
+
+at::Tensor dropped(const at::Tensor& x, const PackedLayout& layout, const DropoutSite& dropout) {
+    const at::Tensor in = x.contiguous(), out = at::empty_like(in);
+    drop_rows(in, out, 0, layout, dropout);
     return out;
 }
 
@@ -194,6 +203,10 @@ std::vector<at::Tensor> rows_by_segment(const at::Tensor& x, const std::vector<S
     std::vector<std::int64_t> sizes;
     for (const Segment& segment : segments) sizes.push_back(segment.rows());
     return x.split_with_sizes(sizes);
+}
+
+void drop_rows(const at::Tensor& rows, std::int64_t begin, const PackedLayout& layout, const DropoutSite& dropout) {
+    drop_rows(rows, rows, begin, layout, dropout);
 }
 
 at::Tensor dropout_mask(const at::Tensor& like, std::int64_t columns, const PackedLayout& layout, const DropoutSite& dropout) {

@@ -94,9 +94,10 @@ struct FeedForwardForm {
     bool gated = false;        ///< U = 2 I: activation(first half) * second half (Shazeer, 2020)
     bool gate_second = false;  ///< first half * activation(second half)
 };
-/// f(x up^T + up_bias) down^T, each segment of rows through its own weights: the segment-GEMM of every mixture block. x: [T, D] -> [T, D].
+/// dropout(f(x up^T + up_bias)) down^T, each segment of rows through its own weights: the segment-GEMM of every mixture block. x: [T, D] ->
+/// [T, D]. `layout`: what `dropout` counts rows by; not read without it.
 at::Tensor feed_forward(const at::Tensor& x, const std::vector<Segment>& segments, const std::vector<FeedForwardWeights>& weights,
-                        const FeedForwardForm& form);
+                        const FeedForwardForm& form, const LayoutPointer& layout = nullptr, const DropoutSite& dropout = {});
 /// The same with stacked experts: rows of segment s go through rows expert * U ... of `up` and expert * D ... of `down`, or through
 /// `prepared`, one an expert, where it is not empty.
 at::Tensor stacked_feed_forward(const at::Tensor& x, const std::vector<Segment>& segments, const FeedForwardWeights& stacked,

@@ -35,6 +35,9 @@ float* thread_scratch(std::size_t count);
 /// would have it, it is as large as x, and there are sums of these.
 std::vector<at::Tensor> rows_by_segment(const at::Tensor& x, const std::vector<Segment>& segments);
 
+/// Drops elements of `rows` [N, I] where they stand: rows `begin` and on of a batch.
+void drop_rows(const at::Tensor& rows, std::int64_t begin, const PackedLayout& layout, const DropoutSite& dropout);
+
 /// A mask of 0 and 1/(1-p) like x [T, D], for the plain forms.
 at::Tensor dropout_mask(const at::Tensor& like, std::int64_t columns, const PackedLayout& layout, const DropoutSite& dropout);
 

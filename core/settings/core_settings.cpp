@@ -85,7 +85,10 @@ const Schema& training_schema() {
                  "With several processes: one that the others miss for so long in a step, or at the start, is lost and named.")
                 .above(0)
                 .in("s"),
-            real("dropout", 0, "Dropout while training; null: as the model's config.json says.").at_least(0).at_most(0.9).optional(),
+            real("dropout", 0, "Dropout while training, at every place where the model's family drops; null: as its config.json says.")
+                .at_least(0)
+                .at_most(0.9)
+                .optional(),
             integer("query_length", 0, "Longest query in training, instruction included; null: max_length.")
                 .at_least(2)
                 .in("tokens")

@@ -7,12 +7,11 @@
 namespace faceter {
 
 ForwardContext StepTools::context(RoutingTrace* trace) const {
-    const bool own = settings.dropout < 0;
+    const DropoutRates& own = encoder.config().dropout;
     return {true,
             settings.seed,
             step,
-            own ? encoder.config().hidden_dropout : settings.dropout,
-            own ? encoder.config().attention_dropout : settings.dropout,
+            settings.dropout < 0 ? own : own.everywhere(settings.dropout),
             routing ? trace : nullptr,
             settings.activation_checkpointing};
 }

@@ -427,6 +427,24 @@ class TestEncoderConfig : public QObject {
         }
     }
 
+    void each_family_drops_where_transformers_does() {
+        const double nowhere = DropoutRates::nowhere;
+        const Json t5 = {{"model_type", "t5"}, {"num_layers", 2}, {"d_model", 24},    {"num_heads", 3},
+                         {"d_kv", 8},          {"d_ff", 40},      {"vocab_size", 100}};
+        QVERIFY(read(t5).dropout == (DropoutRates{0.1, 0.1, 0.1, 0.1, 0.1, 0.1}));
+        const Json modern = {{"model_type", "modernbert"}, {"num_hidden_layers", 2},  {"hidden_size", 24},
+                             {"num_attention_heads", 3},   {"intermediate_size", 40}, {"vocab_size", 100}};
+        QVERIFY(read(modern).dropout == (DropoutRates{0, 0, 0, 0, nowhere, nowhere}));
+        const DropoutRates own = read(modern, {{"embedding_dropout", 0.1}, {"attention_dropout", 0.2}, {"mlp_dropout", 0.3}}).dropout;
+        QVERIFY(own == (DropoutRates{0.1, 0.2, 0.2, 0.3, nowhere, nowhere}));
+        QVERIFY(own.everywhere(0.4) == (DropoutRates{0.4, 0.4, 0.4, 0.4, nowhere, nowhere}));
+        EXPECT_ERROR(read(modern, {{"embedding_dropout", 1.5}}), "embedding_dropout");
+        const Json bert = {{"model_type", "bert"},         {"num_hidden_layers", 2},  {"hidden_size", 24},
+                           {"num_attention_heads", 3},     {"intermediate_size", 40}, {"vocab_size", 100},
+                           {"max_position_embeddings", 32}};
+        QVERIFY(read(bert, {{"hidden_dropout_prob", 0.2}}).dropout == (DropoutRates{0.2, 0.1, 0.2, nowhere, 0.2, 0.2}));
+    }
+
     void nomic_bert_is_read_as_transformers_writes_it() {
         const Json native = {{"model_type", "nomic_bert"},
                              {"num_hidden_layers", 2},
@@ -441,7 +459,8 @@ class TestEncoderConfig : public QObject {
                              {"rope_parameters", {{"rope_type", "linear"}, {"factor", 3}, {"rope_theta", 50}}}};
         const EncoderConfig c = read(native);
         QVERIFY(c.gated && c.activation == Activation::gelu && c.norm_epsilon == 1e-3 && c.intermediate_dim == 40);
-        QVERIFY(c.rotary == (Rotary{50, 3}) && c.length_limit == 77 && c.hidden_dropout == 0.2 && c.remarks.empty());
+        QVERIFY(c.rotary == (Rotary{50, 3}) && c.length_limit == 77 && c.dropout.embeddings == 0.2 &&
+                c.dropout.feed_forward_output == 0.2 && c.remarks.empty());
         QCOMPARE(read(native, {{"rope_parameters", nullptr}}).rotary.base, 1000.0);
     }
 

@@ -29,8 +29,9 @@ class TestObjectiveSettings : public QObject {
         NEED_SHARED();
         fs::create_directories(folder_.path() / "teachers");
         fs::copy(shared_folder() / "fixtures/bert", folder_.path() / "teachers/tiny", fs::copy_options::recursive);
-        for (const char* method : {"cosent", "angle", "triplet, distance: cosine, margin: 0.2", "margin_mse, similarity: cosine",
-                                   "kl, temperature: 2", "gist, teacher: teachers/tiny", "cosine_to_teacher, teacher: teachers/tiny"}) {
+        for (const char* method : {"cosent", "angle", "triplet, distance: cosine, margin: 0.2", "cosine_similarity, highest_score: 5",
+                                   "contrastive, margin: 0.4", "online_contrastive", "margin_mse, similarity: cosine", "kl, temperature: 2",
+                                   "gist, teacher: teachers/tiny", "cosine_to_teacher, teacher: teachers/tiny"}) {
             const Outcome outcome = check(std::string("objective: {gradient_cache_chunk: 2, method: ") + method + "}", {"--devices", "2"});
             QVERIFY2(outcome.code == 0, (std::string(method) + ": " + outcome.err).c_str());
         }
@@ -52,9 +53,15 @@ class TestObjectiveSettings : public QObject {
             QCOMPARE(check(std::string("objective: {method: ") + method + "}", {}, triplet).code, 0);
             QCOMPARE(check(std::string("objective: {method: ") + method + "}", {}, scored).code, 0);
         }
+        for (const char* method : {"contrastive", "online_contrastive"}) {
+            refused(method, pair, "which pairs belong together");
+            QCOMPARE(check(std::string("objective: {method: ") + method + "}", {}, triplet).code, 0);
+        }
+        refused("cosine_similarity", triplet, "give each pair a 'score'");
+        QCOMPARE(check("objective: {method: cosine_similarity}", {}, scored).code, 0);
         for (const char* method : {"margin_mse", "kl"}) {
             refused(method, triplet, "learns from scores, and these data have none");
-            refused(method, scored, "does without: cosent, angle");
+            refused(method, scored, "does without: cosent, angle, cosine_similarity");
         }
         refused("triplet, margin: 0.2", pair, "does without: infonce, gist");
         QCOMPARE(check("objective: {method: infonce}", {}, pair).code, 0);

@@ -18,6 +18,8 @@ Catalogue catalogue() {
     add("by_scores", LearnsFrom::scores);
     add("by_negatives", LearnsFrom::negatives);
     add("by_itself", LearnsFrom::anything);
+    add("by_score", LearnsFrom::scored_pairs);
+    add("by_verdict", LearnsFrom::verdicts);
     return made;
 }
 
@@ -56,6 +58,22 @@ class TestExampleNeeds : public QObject {
         EXPECT_ERROR(check(entry(pairs), "by_negatives"), "hard negatives", "faceter data mine", "infonce");
         check(entry(pairs), "by_itself");
         check(entry(pairs), "infonce");
+    }
+    void scores_of_pairs_by_themselves_need_no_hard_negatives() {
+        const std::string pairs = file("p.jsonl", R"({"query": "q", "document": "d"})"),
+                          scored = file("s.jsonl", R"({"query": "q", "document": "d", "score": 1})"),
+                          apart = file("n.jsonl", R"({"query": "q", "document": "d", "negatives": ["n"]})");
+        EXPECT_ERROR(check(entry(pairs), "by_score"), "learns from scores", "give each pair a 'score'");
+        EXPECT_ERROR(check(entry(apart), "by_score"), "learns from scores");
+        EXPECT_ERROR(check(entry(pairs), "by_verdict"), "which pairs belong together", "a 'score' of 1 or 0");
+        check(entry(scored), "by_score", "training: {batch_size: 1}\n");
+        check(entry(scored), "by_verdict", "training: {batch_size: 1}\n");
+        check(entry(apart), "by_verdict");
+        const std::string mine = "stages: [{name: a, mine: {teacher: minilm}}]\n";
+        EXPECT_ERROR(check(entry(scored), "by_score", mine), "a stage mines for these data have none");
+        check(entry(pairs), "by_verdict", mine);
+        QCOMPARE(check(entry(scored), "infonce").size(), std::size_t{1});
+        EXPECT_ERROR(check(entry(scored), "by_negatives"), "by_order, by_score");
     }
     void labelled_texts_have_no_scores_and_only_negatives_that_are_drawn() {
         const std::string texts = file("l.jsonl", "{\"text\": \"a\", \"label\": 1}\n");

@@ -479,7 +479,10 @@ class TestExperiment : public QObject {
     void a_file_that_cannot_be_scored_as_its_task_is_refused() {
         const auto scored = [](const std::string& entry) { return parse_sample(with(sample, "source: folder, path: scifact", entry)); };
         EXPECT_ERROR(scored("source: file, path: a.jsonl, format: labelled, task: classification"),
-                     "/base/quick.yaml:", "a file of the format labelled cannot be scored as classification", "come from a folder");
+                     "/base/quick.yaml:", "a file of the format labelled cannot be scored as classification",
+                     "come from a folder ({source: folder, path: DIR}) with train.jsonl, test.jsonl {text, label");
+        EXPECT_ERROR(scored("source: file, path: sts.jsonl, task: sts"),
+                     "kind sts come from a folder ({source: folder, path: DIR}) with test.jsonl {sentence1, sentence2, score}");
         EXPECT_ERROR(scored("source: file, path: a.jsonl, format: pairs, task: clustering"),
                      "the format pairs cannot be scored as clustering");
         EXPECT_ERROR(scored("source: file, path: a.jsonl, task: classification"), "a file cannot be scored as classification");

@@ -17,7 +17,9 @@ void check(const EncoderConfig& c) {
     FUZZ_CHECK(c.local.empty() || c.local.size() == static_cast<std::size_t>(c.num_layers));
     for (const Reach& reach : {c.reach, c.local_reach}) FUZZ_CHECK(reach.before >= 0 && reach.after >= 0);
     FUZZ_CHECK(c.attention_scale > 0 && c.norm_epsilon > 0);
-    FUZZ_CHECK(c.hidden_dropout >= 0 && c.hidden_dropout < 1 && c.attention_dropout >= 0 && c.attention_dropout < 1);
+    const DropoutRates& d = c.dropout;
+    for (const double rate : {d.embeddings, d.attention, d.attention_output, d.inner, d.feed_forward_output, d.final_output})
+        FUZZ_CHECK(rate == DropoutRates::nowhere || (rate >= 0 && rate < 1));
     FUZZ_CHECK(c.routed.every == 0 || (c.routed.top_k >= 1 && c.routed.top_k <= c.routed.num_experts));
     FUZZ_CHECK(!c.names.word.empty() && !c.names.qkv.empty() && !c.names.up.empty());
 }

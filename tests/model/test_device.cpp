@@ -60,7 +60,7 @@ class TestDevice : public QObject {
         const at::NoGradGuard no_grad;
         const auto pass = [&](std::uint64_t seed, std::int64_t step, std::uint64_t first_key) {
             at::rand({5});  // whatever was drawn before
-            return encoder->forward(some_batch({0, 0}, first_key), {true, seed, step, 0.3, 0.3});
+            return encoder->forward(some_batch({0, 0}, first_key), {true, seed, step, dropping(*encoder, 0.3)});
         };
         const at::Tensor once = pass(1, 2, 3);
         QVERIFY(at::equal(once, pass(1, 2, 3)));
@@ -76,7 +76,7 @@ class TestDevice : public QObject {
         const auto encoder = some_encoder(family.toStdString(), kind.toStdString());
         encoder->move_to(c10::kMeta);
         RoutingTrace trace;
-        const ForwardContext context{true, 1, 2, 0.1, 0.1, &trace};
+        const ForwardContext context{true, 1, 2, dropping(*encoder, 0.1), &trace};
         const auto lowered = encoder->lowered(at::kBFloat16);
         for (const Encoder* one : std::initializer_list<const Encoder*>{encoder.get(), lowered.get()}) {
             if (one == encoder.get() && kind == "routed") continue;  // in float32 a routed block reads how many rows each expert has

@@ -129,7 +129,7 @@ class TestMixture : public QObject {
         const auto model = mote_model({{"method", "mote"}}, family.toStdString());
         const Encoder& encoder = *model->encoders.front();
         model->encoders.front()->require_grad(true);
-        const ForwardContext context{true, 11, 3, 0.2, 0.2};
+        const ForwardContext context{true, 11, 3, dropping(encoder, 0.2)};
         const PackedBatch batch = some_batch({0, 0, 1, 2, 3});
         const at::Tensor fast = encoder.forward(batch, context);
         fast.square().sum().backward();
@@ -153,12 +153,12 @@ class TestMixture : public QObject {
         const auto model = mote_model({{"method", "mote"}}, family.toStdString());
         const c10::AutoGradMode no_grad(false);
         const PackedBatch together = some_batch({0, 0, 0, 1, 2});
-        const at::Tensor all = model->encoders.front()->forward(together, {true, 1, 1, 0.1, 0.1});
+        const at::Tensor all = model->encoders.front()->forward(together, {true, 1, 1, dropping(*model->encoders.front(), 0.1)});
         std::vector<std::int32_t> ids;
         const std::int64_t begin = together.layout->offsets()[3], length = together.layout->length(3);
         for (std::int64_t i = 0; i < length; ++i) ids.push_back(static_cast<std::int32_t>(together.ids[begin + i].item<std::int64_t>()));
-        const at::Tensor alone =
-            model->encoders.front()->forward(make_packed_batch({{ids.data(), length, 4, Path::of_expert(1), 0}}), {true, 1, 1, 0.1, 0.1});
+        const at::Tensor alone = model->encoders.front()->forward(make_packed_batch({{ids.data(), length, 4, Path::of_expert(1), 0}}),
+                                                                  {true, 1, 1, dropping(*model->encoders.front(), 0.1)});
         const double difference = max_difference(all.narrow(0, begin, length), alone);
         QVERIFY2(difference < 2e-5, std::to_string(difference).c_str());
     }

@@ -11,7 +11,7 @@ namespace {
 /// A loss on every hidden state and, where there are routers, on their probabilities.
 at::Tensor loss_of(const Encoder& encoder, const PackedBatch& batch, bool recompute) {
     RoutingTrace trace;
-    at::Tensor loss = encoder.forward(batch, {true, 3, 5, 0.1, 0.1, &trace, recompute}).square().mean();
+    at::Tensor loss = encoder.forward(batch, {true, 3, 5, dropping(encoder, 0.1), &trace, recompute}).square().mean();
     for (const RouterOutput& router : trace) loss = loss + router.probabilities.square().mean() + router.logits.logsumexp(1).mean();
     return loss;
 }

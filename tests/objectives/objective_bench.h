@@ -36,16 +36,31 @@ inline TrainingSet scored_triplets() {
     return set;
 }
 
+/// The same with scores of 1 for texts that belong together and 0 for others.
+inline TrainingSet with_verdicts(TrainingSet set) {
+    for (Example& example : set.examples) example.score = example.score > 2 ? 1 : 0;
+    for (float& score : set.negative_scores) score = 0;
+    return set;
+}
+
 /// An objective of an experiment, with what it needs of ../shared.
 struct Guided {
     const char* name;
     const char* method;
     const char* teacher;  ///< a folder of fixtures; empty: none
-    Json settings() const { return *teacher ? Json{{"teacher", (shared_folder() / "fixtures" / teacher).string()}} : Json::object(); }
+    Json settings() const {
+        if (is("cosine_similarity")) return {{"highest_score", 5}};
+        return *teacher ? Json{{"teacher", (shared_folder() / "fixtures" / teacher).string()}} : Json::object();
+    }
+    bool is(std::string_view one) const { return one == method; }
+    bool reads_verdicts() const { return std::string_view(method).ends_with("contrastive"); }
 };
 inline const std::vector<Guided> all_objectives = {{"cosent", "cosent", ""},
                                                    {"angle", "angle", ""},
                                                    {"triplet", "triplet", ""},
+                                                   {"cosine_similarity", "cosine_similarity", ""},
+                                                   {"contrastive", "contrastive", ""},
+                                                   {"online_contrastive", "online_contrastive", ""},
                                                    {"margin_mse", "margin_mse", ""},
                                                    {"kl", "kl", ""},
                                                    {"gist", "gist", "bert"},
@@ -70,6 +85,7 @@ struct ObjectiveBench {
         model->encoders.front() = model->encoders.front()->clone(at::kDouble);
         model->encoders.front()->require_grad(true);
         objective = registry().make_objective(guided.method, guided.settings());
+        if (guided.reads_verdicts()) set = with_verdicts(set);
         objective->check(set);
         objective->attach(*model, 4, cache.path() / "none");
         batcher = std::make_unique<PairBatcher>(*model, std::vector<const TrainingSet*>{&set}, cache.path(), 1);

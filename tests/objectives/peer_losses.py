@@ -6,8 +6,13 @@ import sys
 import torch
 from safetensors import safe_open
 from safetensors.torch import save_file
-from sentence_transformers.sentence_transformer.losses import angle, cosent, distill_kl_div, embed_distill, gist_embed, margin_mse, triplet
+from sentence_transformers.sentence_transformer.losses import (
+    angle, contrastive, cosent, cosine_similarity, distill_kl_div, embed_distill, gist_embed, margin_mse, online_contrastive, triplet)
 from sentence_transformers.util import pairwise_cos_sim, pairwise_dot_score
+
+
+each_pair = {"cosine_similarity": cosine_similarity.CosineSimilarityLoss, "contrastive": contrastive.ContrastiveLoss,
+             "online_contrastive": online_contrastive.OnlineContrastiveLoss}
 
 
 class NoModel(torch.nn.Module):
@@ -34,6 +39,9 @@ def value(settings, t, columns):
     if kind == "triplet":
         metric = getattr(triplet.TripletDistanceMetric, settings["distance"].upper())
         return triplet.TripletLoss(NoModel(), metric, settings["margin"]).compute_loss_from_embeddings(columns, None)
+    if kind in each_pair:  # hard negatives are pairs of their own
+        pairs = [t["q"].repeat_interleave(len(columns) - 1, 0), torch.stack(columns[1:], 1).flatten(0, 1)]
+        return each_pair[kind](NoModel(), **settings["options"]).compute_loss_from_embeddings(pairs, t["scores"].flatten() / settings["highest_score"])
     similarity = pairwise_cos_sim if settings.get("similarity") == "cosine" else pairwise_dot_score
     if kind == "margin_mse":
         return margin_mse.MarginMSELoss(NoModel(), similarity).compute_loss_from_embeddings(columns, t["scores"])

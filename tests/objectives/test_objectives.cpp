@@ -61,6 +61,13 @@ struct Sample {
             batch.negative_scores.push_back(scores[i / negatives][1 + i % negatives].item<double>());
         }
     }
+    /// 1 for texts that belong together, 0 for others.
+    Sample& with_verdicts() {
+        scores = (scores > 2).to(at::kDouble);
+        for (std::vector<double>* all : {&batch.scores, &batch.negative_scores})
+            for (double& score : *all) score = score > 2 ? 1 : 0;
+        return *this;
+    }
     Sample& without_scores() {
         batch.scores.assign(batch.scores.size(), Example::no_score);
         batch.negative_scores.assign(batch.negative_scores.size(), Example::no_score);
@@ -73,8 +80,20 @@ struct PeerCase {
     std::string name, method;
     Json settings, peers;
     std::int64_t negatives;
-    bool scored = true, guided = false;
+    bool scored = true, guided = false, verdicts = false;
 };
+
+/// Of a loss on each pair by itself. `options`: what the peer's class is made with.
+PeerCase pair_case(const std::string& method, const Json& settings, const Json& options, std::int64_t negatives) {
+    return {fmt::format("{}_{}", method, negatives),
+            method,
+            settings,
+            {{"loss", method}, {"options", options}, {"highest_score", json_or<double>(settings, "highest_score", 1, "")}},
+            negatives,
+            true,
+            false,
+            method.ends_with("contrastive")};
+}
 
 const std::vector<PeerCase>& peer_cases() {
     static const std::vector<PeerCase> all = {
@@ -92,6 +111,12 @@ const std::vector<PeerCase>& peer_cases() {
          {{"margin", 5}, {"distance", "manhattan"}},
          {{"loss", "triplet"}, {"distance", "manhattan"}, {"margin", 5}},
          1},
+        pair_case("cosine_similarity", {{"highest_score", 4}}, Json::object(), 0),
+        pair_case("cosine_similarity", {{"highest_score", 4}}, Json::object(), 2),
+        pair_case("contrastive", {{"margin", 0.5}}, {{"margin", 0.5}}, 0),
+        pair_case("contrastive", {{"margin", 1.2}}, {{"margin", 1.2}}, 2),
+        pair_case("online_contrastive", {{"margin", 0.5}}, {{"margin", 0.5}}, 0),
+        pair_case("online_contrastive", {{"margin", 1.2}}, {{"margin", 1.2}}, 2),
         {"margin_mse", "margin_mse", Json::object(), {{"loss", "margin_mse"}}, 1},
         {"margin_mse_three", "margin_mse", {{"similarity", "cosine"}}, {{"loss", "margin_mse"}, {"similarity", "cosine"}}, 3},
         {"kl", "kl", {{"temperature", 2}}, {{"loss", "kl"}, {"temperature", 2}}, 3},
@@ -180,7 +205,8 @@ class TestObjectives : public QObject {
         std::vector<NamedTensor> tensors;
         Json settings = Json::object();
         for (const PeerCase& one : peer_cases()) {
-            const Sample sample(one.negatives, width, false, odd);
+            Sample sample(one.negatives, width, false, odd);
+            if (one.verdicts) sample.with_verdicts();
             settings[one.name] = one.peers;
             tensors.push_back({one.name + ".q", sample.batch.queries});
             tensors.push_back({one.name + ".d", sample.batch.documents});
@@ -197,6 +223,7 @@ class TestObjectives : public QObject {
     static double difference_from(const SafetensorsFile& wanted, const PeerCase& one, Odd odd) {
         Sample sample(one.negatives, width, true, odd);
         if (!one.scored) sample.without_scores();
+        if (one.verdicts) sample.with_verdicts();
         const LossResult result = (*objective(one.method.c_str(), one.settings))(sample.batch);
         result.loss.backward();
         double largest = 0;
@@ -239,8 +266,11 @@ class TestObjectives : public QObject {
     void gradients_are_those_of_finite_differences_data() {
         QTest::addColumn<QString>("method");
         QTest::addColumn<int>("negatives");
-        for (const char* method : {"cosent", "angle", "gist", "cosine_to_teacher"}) QTest::addRow("%s", method) << method << 0;
-        for (const char* method : {"cosent", "angle", "triplet", "margin_mse", "kl", "gist", "cosine_to_teacher"})
+        for (const char* method :
+             {"cosent", "angle", "cosine_similarity", "contrastive", "online_contrastive", "gist", "cosine_to_teacher"})
+            QTest::addRow("%s", method) << method << 0;
+        for (const char* method : {"cosent", "angle", "triplet", "cosine_similarity", "contrastive", "online_contrastive", "margin_mse",
+                                   "kl", "gist", "cosine_to_teacher"})
             QTest::addRow("%s, negatives", method) << method << 2;
     }
     void gradients_are_those_of_finite_differences() {
@@ -248,6 +278,7 @@ class TestObjectives : public QObject {
         QFETCH(int, negatives);
         const auto loss = objective(method.toStdString().c_str());
         Sample sample(negatives);
+        if (method.endsWith("contrastive")) sample.with_verdicts();
         (*loss)(sample.batch).loss.backward();
         const c10::AutoGradMode no_grad(false);
         constexpr double step = 1e-6;
@@ -274,9 +305,11 @@ class TestObjectives : public QObject {
     }
 
     void a_pair_that_is_not_kept_gives_no_loss() {
-        for (const char* method : {"cosent", "angle", "triplet", "margin_mse", "kl", "cosine_to_teacher"}) {
+        for (const char* method : {"cosent", "angle", "triplet", "cosine_similarity", "contrastive", "online_contrastive", "margin_mse",
+                                   "kl", "cosine_to_teacher"}) {
             Sample all(2), other(2);
             for (Sample* sample : {&all, &other}) {
+                if (std::string_view(method).ends_with("contrastive")) sample->with_verdicts();
                 sample->batch.keep.assign(batch_size, 1);
                 sample->batch.keep[4] = 0;
             }
@@ -290,6 +323,19 @@ class TestObjectives : public QObject {
             QVERIFY2(std::abs((*loss)(all.batch).loss.item<double>() - (*loss)(other.batch).loss.item<double>()) < 1e-12, method);
             all.batch.keep[4] = 1;
             QVERIFY2(std::abs((*loss)(all.batch).loss.item<double>() - (*loss)(other.batch).loss.item<double>()) > 1e-9, method);
+        }
+    }
+
+    void without_scores_positives_belong_together_and_hard_negatives_do_not() {
+        for (const char* method : {"contrastive", "online_contrastive"}) {
+            Sample unscored(2), scored(2);
+            unscored.without_scores();
+            scored.batch.scores.assign(batch_size, 1);
+            scored.batch.negative_scores.assign(2 * batch_size, 0);
+            const auto loss = objective(method, {{"margin", 1.5}});
+            const double got = (*loss)(unscored.batch).loss.item<double>();
+            QVERIFY(got > 0);
+            QCOMPARE(got, (*loss)(scored.batch).loss.item<double>());
         }
     }
 
@@ -323,7 +369,7 @@ class TestObjectives : public QObject {
     }
 
     void matryoshka_sums_them_over_prefixes() {
-        for (const char* method : {"cosent", "triplet", "kl", "gist"}) {
+        for (const char* method : {"cosent", "triplet", "cosine_similarity", "kl", "gist"}) {
             const Sample sample(2);
             const auto whole = objective(method);
             const double summed =
@@ -354,6 +400,14 @@ class TestObjectives : public QObject {
         objective("cosent")->check(three_pairs(1, false));
         objective("triplet")->check(three_pairs(1, false));
         objective("gist")->check(three_pairs(0, false));
+        EXPECT_ERROR(objective("cosine_similarity")->check(three_pairs(0, false)), "3 of the 3", "faceter data score");
+        EXPECT_ERROR(objective("cosine_similarity")->check(three_pairs(0, true)), "1 of the 3", "no cosine reaches", "highest_score");
+        objective("cosine_similarity", {{"highest_score", 2}})->check(three_pairs(1, true));
+        for (const char* method : {"contrastive", "online_contrastive"}) {
+            EXPECT_ERROR(objective(method)->check(three_pairs(0, false)), "neither scores nor negatives");
+            EXPECT_ERROR(objective(method)->check(three_pairs(1, true)), "3 of the 3", "0 (they do not)", "cosent");
+            objective(method)->check(three_pairs(1, false));
+        }
     }
 };
 

@@ -74,12 +74,15 @@ inline EncoderConfig small_config(const std::string& family) {
     return EncoderConfig::from_json(json, family, Weights(std::vector<std::filesystem::path>{}));
 }
 
+/// One rate of dropout wherever an encoder drops.
+inline DropoutRates dropping(const Encoder& encoder, double rate) { return encoder.config().dropout.everywhere(rate); }
+
 /// Weights that keep activations of ordinary size: matrices by their width, norms around 1.
 inline void fill(Encoder& encoder) {
     at::manual_seed(5);
     for (const Parameter& p : encoder.parameters()) {
         const at::Tensor values = p.tensor.detach();
-        if (!p.decay && p.name.ends_with(".weight"))
+        if (values.dim() == 1 && p.name.ends_with(".weight"))
             values.copy_(1 + 0.1 * at::randn(values.sizes()));
         else
             values.copy_(0.3 * at::randn(values.sizes()));

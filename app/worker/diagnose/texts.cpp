@@ -181,7 +181,8 @@ bool learns_from_scores(const Catalogue& catalogue, const Json& settings, const 
         const Catalogue::Entry* objective =
             catalogue.find(ExtensionKind::objective, json_at<std::string>(recipe.at("objective"), "method", "objective"));
         const auto learns_from = objective ? objective->extension.learns_from : LearnsFrom::anything;
-        return trains(recipe, task) && (learns_from == LearnsFrom::scores || learns_from == LearnsFrom::order);
+        return trains(recipe, task) && (learns_from == LearnsFrom::scores || learns_from == LearnsFrom::order ||
+                                        learns_from == LearnsFrom::scored_pairs || learns_from == LearnsFrom::verdicts);
     });
 }
 

@@ -14,6 +14,11 @@ Column objective(const char* name, Json settings, const char* method = "instruct
     return {std::string("objective ") + name, method, std::move(variant), std::move(settings)};
 }
 
+Column unscored(Column column) {
+    column.unscored = true;
+    return column;
+}
+
 Column gates(const char* name, Json settings) { return {std::string("router ") + name, "router_retriever", std::move(settings)}; }
 
 }  // namespace
@@ -42,6 +47,9 @@ std::vector<conform::Column> columns() {
         objective("cosent", {{"method", "cosent"}}),
         objective("angle", {{"method", "angle"}}),
         objective("triplet", {{"method", "triplet"}, {"distance", "cosine"}, {"margin", 0.3}}),
+        objective("cosine_similarity", {{"method", "cosine_similarity"}}),
+        unscored(objective("contrastive", {{"method", "contrastive"}})),
+        unscored(objective("online_contrastive", {{"method", "online_contrastive"}})),
         objective("margin_mse", {{"method", "margin_mse"}}, "mote", {{"placement", "every"}}),
         objective("kl", {{"method", "kl"}, {"similarity", "cosine"}}, "task_lora"),
         objective("gist", {{"method", "gist"}, {"teacher", ""}}),
