@@ -11,7 +11,13 @@ from sentence_transformers.sentence_transformer.losses import (
 from sentence_transformers.util import pairwise_cos_sim, pairwise_dot_score
 
 
-each_pair = {"cosine_similarity": cosine_similarity.CosineSimilarityLoss, "contrastive": contrastive.ContrastiveLoss,
+class Squares(torch.nn.MSELoss):
+    """Of rows in float64: the loss makes its scores float32, which torch does not take beside them."""
+    def forward(self, cosines, scores):
+        return super().forward(cosines, scores.to(cosines))
+
+
+each_pair = {"cosine_similarity": lambda model: cosine_similarity.CosineSimilarityLoss(model, Squares()), "contrastive": contrastive.ContrastiveLoss,
              "online_contrastive": online_contrastive.OnlineContrastiveLoss}
 
 
