@@ -116,8 +116,8 @@ std::size_t leave_out_partial_means(Store& store, std::vector<RunRow>& rows) {
 }
 
 std::string partial_note(std::size_t runs) {
-    return fmt::format("{} run{} not all data sets of {} experiment yet: no mean of {} is shown (faceter show has the scores).", runs,
-                       runs == 1 ? " has" : "s have", runs == 1 ? "its" : "their", runs == 1 ? "it" : "them");
+    return fmt::format("{} run{} data sets of {} experiment: no mean of {} is shown (faceter show has the scores).", runs,
+                       runs == 1 ? " lacks" : "s lack", runs == 1 ? "its" : "their", runs == 1 ? "it" : "them");
 }
 
 int list_runs(const ListOptions& options) {

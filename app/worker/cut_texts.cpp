@@ -38,7 +38,9 @@ std::string cut_warning(const std::string& subject, const EmbeddingModel& model,
 }
 
 std::string cut_warning(const EmbeddingModel& model, const EvaluationSet& set, const EvaluationRoutes& routes) {
-    return cut_warning(fmt::format("data set '{}'", set.name), model, embedded_texts(set), routes.document.instruction, model.max_length);
+    const bool sided = set.task_type == "retrieval" || set.task_type == "reranking";  // most texts are documents; else all are queries
+    return cut_warning(fmt::format("data set '{}'", set.name), model, embedded_texts(set),
+                       (sided ? routes.document : routes.query).instruction, model.max_length);
 }
 
 }  // namespace faceter::worker

@@ -84,6 +84,7 @@ EncoderConfig read_distilbert(const Json& given, std::string_view name, const We
     c.vocab_size = size_member(config, "vocab_size", name);
     c.max_positions = c.length_limit = size_member(config, "max_position_embeddings", name, 512);
     c.activation = activation_member(config, "activation", name, "gelu");
+    c.dropout.attention_output = DropoutRates::nowhere;
     c.dropout.set_hidden(probability_member(config, "dropout", name, 0.1));
     c.dropout.attention = probability_member(config, "attention_dropout", name, 0.1);
     c.head_dim = head_dim_member(c, name, "dim", "n_heads");

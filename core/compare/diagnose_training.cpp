@@ -63,9 +63,11 @@ Loss loss_of(const Json& recipe) {
         loss.cosine = whole.at("similarity") == "cosine";
         loss.hard = whole.at("hard_negatives");
     }
-    if (method == "gist")
+    if (method == "gist") {
+        loss.hard = "all";
         for (const char* more : {"contrast_queries", "contrast_documents"})
             loss.per_pair += json_or<bool>(objective, more, true, "objective") ? 1 : 0;
+    }
     if (method == "cosent") loss.scale = json_or<double>(objective, "scale", 20, "objective");
     return loss;
 }
@@ -153,7 +155,8 @@ double pairs_of(const Curve& curve, const Loss& loss) { return std::max(2.0, mea
 /// What a query of a batch is told from, on average: what the mask leaves out is none of it, what `given` negatives an example has is.
 double others_of(const Curve& curve, const Loss& loss, double given) {
     const double pairs = pairs_of(curve, loss), counted = loss.hard == "all" ? pairs : loss.hard == "own" ? 1 : 0;
-    return std::max(0.0, loss.others(pairs) - mean(curve.masked) / pairs + given * counted);
+    const double masked = mean(curve.masked) / std::max(1.0, mean(curve.pairs));  // both of a step
+    return std::max(0.0, loss.others(pairs) - masked + given * counted);
 }
 
 /// Negatives that an example was given, on average, by task; of all tasks under "". Journals say what data a run has read.

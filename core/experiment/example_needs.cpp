@@ -163,6 +163,7 @@ class Check {
         constexpr std::size_t most_looked_at = 2000;
         const bool chosen = !json_or<Json>(entry, "labels", Json::array(), "data entry").empty();
         if (chosen || objective.learns_from == LearnsFrom::anything) return;
+        if (!seen_.insert(Json::array({"labels", name, entry})).second) return;
         std::set<std::string> labels;
         std::size_t count = 0;
         look_at_examples(entry, [&](const ExampleKind& kind) {

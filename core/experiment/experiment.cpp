@@ -294,6 +294,12 @@ void require_exists(const Json& entry, const std::string& where, DataUse use) {
         throw data_error("{}: {}: holds no record", path.string(), where);
 }
 
+/// Else --set has put another in its place.
+bool is_written_as(const YamlNode& node, const Json& entry) {
+    const YamlNode* path = node.find("path");
+    return !path || fs::path(path->text).filename() == fs::path(json_or<std::string>(entry, "path", "", "data entry")).filename();
+}
+
 }  // namespace
 
 std::string baseline_key(const Json& settings) {
@@ -346,8 +352,9 @@ void Experiment::check_files() const {
         try {
             require_exists(entry, yaml_path_text(at), use);
         } catch (const Error& error) {
-            const YamlNode* node = yaml_at(root, at);  // null of what is set on the command line
-            throw Error(error.code(), fmt::format("{}: {}", node ? node->position().text() : file_.string(), error.what()));
+            const YamlNode* node = yaml_at(root, at);
+            const bool from_file = node && is_written_as(*node, entry);
+            throw Error(error.code(), fmt::format("{}: {}", from_file ? node->position().text() : file_.string(), error.what()));
         }
     };
     for (const ResolvedRun& run : runs_) {

@@ -62,7 +62,7 @@ Json rotary_config(const EncoderConfig& c, const Json& config, const RotaryConve
     json["n_positions"] = json["max_trained_positions"] = conversion.max_positions;
     json["rotary_emb_base"] = conversion.base;
     json["layer_norm_epsilon"] = c.norm_epsilon;
-    json["embd_pdrop"] = json["resid_pdrop"] = c.dropout.attention_output;
+    json["embd_pdrop"] = json["resid_pdrop"] = c.dropout.feed_forward_output;
     json["attn_pdrop"] = c.dropout.attention;
     for (const char* key : {"pad_token_id", "bos_token_id", "eos_token_id"})
         if (config.contains(key)) json[key] = config.at(key);

@@ -71,11 +71,17 @@ Cell cell_of(const FilterData& data, const NamedColumn& named, std::size_t row) 
 /// Trials of an experiment are scored by themselves; what is archived may be of an older form of its file.
 std::string experiment_of(const RunInfo& info) { return info.experiment + (info.smoke ? "\nin small" : ""); }
 
-std::size_t planned_sets(Store& store, const RunRow& run) {
+/// 0 where the run's settings cannot be read here.
+std::size_t planned_sets(Store& store, const RunRow& run) try {
     const std::vector<ResultOwner> owners = result_owners(store.settings(run.info.id));
     return static_cast<std::size_t>(
         std::count_if(owners.begin(), owners.end(), [](const ResultOwner& owner) { return owner.where.starts_with("evaluation."); }));
+} catch (const Error&) {
+    return 0;
 }
+
+/// Of no experiment of this project: each has the sets that it came with.
+bool is_imported(const RunRow& run) { return run.info.method == "imported"; }
 
 bool is_mean(const NamedColumn& named) { return named.column == FilterColumn::score || named.column == FilterColumn::task_type; }
 
@@ -122,7 +128,7 @@ std::vector<bool> partly_scored(Store& store, const std::vector<RunRow>& rows) {
     for (std::size_t i = 0; i < scores.runs.size(); ++i) places.emplace(scores.runs[i], i);
     std::map<std::string, std::set<std::size_t>> of_experiments;
     for (const RunRow& run : store.runs())
-        if (const auto place = places.find(run.info.id); place != places.end() && !run.archived)
+        if (const auto place = places.find(run.info.id); place != places.end() && !run.archived && !is_imported(run))
             for (std::size_t set = 0; set < scores.sets.size(); ++set)
                 if (!std::isnan(scores.at(place->second, set))) of_experiments[experiment_of(run.info)].insert(set);
     std::vector<bool> partly;
@@ -130,7 +136,7 @@ std::vector<bool> partly_scored(Store& store, const std::vector<RunRow>& rows) {
         const auto place = places.find(run.info.id);
         const auto lacks = [&](std::size_t set) { return place == places.end() || std::isnan(scores.at(place->second, set)); };
         const std::set<std::size_t>& sets = of_experiments[experiment_of(run.info)];
-        partly.push_back(run.num_scores > 0 &&
+        partly.push_back(run.num_scores > 0 && !is_imported(run) &&
                          (std::any_of(sets.begin(), sets.end(), lacks) ||
                           (run.state.phase != RunPhase::done && static_cast<std::size_t>(run.num_scores) < planned_sets(store, run))));
     }

@@ -58,8 +58,16 @@ void require_verdicts(const TrainingSet& set, std::string_view objective) {
             "have "
             "others; use cosent or cosine_similarity for these",
             objective, wrong, set.examples.size(), set.name);
-    const bool scored = std::any_of(set.examples.begin(), set.examples.end(), [](const Example& one) { return !std::isnan(one.score); });
-    if (!scored) require_order(set, objective);
+    require_order(set, objective);
+    const auto says = [&](float score) {
+        return std::any_of(set.examples.begin(), set.examples.end(), [&](const Example& one) { return one.score == score; });
+    };
+    if (set.negatives.empty() && !says(0))
+        throw data_error(
+            "objective {}: no pair of data set '{}' has score 0 and none has negatives, so that nothing would be pushed apart; give it "
+            "pairs "
+            "that do not belong together, or use infonce",
+            objective, set.name);
 }
 
 /// score d^2 / 2 + (1 - score) max(0, margin - d)^2 / 2 with d = 1 - cos, mean over pairs (Hadsell et al., 2006; sentence-transformers'

@@ -443,6 +443,12 @@ class TestEncoderConfig : public QObject {
                            {"num_attention_heads", 3},     {"intermediate_size", 40}, {"vocab_size", 100},
                            {"max_position_embeddings", 32}};
         QVERIFY(read(bert, {{"hidden_dropout_prob", 0.2}}).dropout == (DropoutRates{0.2, 0.1, 0.2, nowhere, 0.2, 0.2}));
+        const Json distil = {{"model_type", "distilbert"}, {"n_layers", 2},    {"dim", 24}, {"n_heads", 3},
+                             {"hidden_dim", 40},           {"vocab_size", 100}};
+        const DropoutRates no_output = read(distil, {{"dropout", 0.2}}).dropout;  // of attention's output
+        QCOMPARE(no_output.attention_output, nowhere);
+        QVERIFY(no_output.embeddings == 0.2 && no_output.feed_forward_output == 0.2 && no_output.attention == 0.1);
+        QCOMPARE(no_output.everywhere(0.3).attention_output, nowhere);
     }
 
     void nomic_bert_is_read_as_transformers_writes_it() {

@@ -69,8 +69,8 @@ class TestJson : public QObject {
             arguments.insert(arguments.end(), more.begin(), more.end());
             return faceter::testing::faceter(arguments).out;
         };
-        QVERIFY2(said({}).find("1 run has not all data sets") != std::string::npos, said({}).c_str());
-        QVERIFY(said({"--columns", "seed,score"}).find("1 run has not all data sets") != std::string::npos);
+        QVERIFY2(said({}).find("1 run lacks data sets of its experiment: no mean") != std::string::npos, said({}).c_str());
+        QVERIFY(said({"--columns", "seed,score"}).find("1 run lacks data sets of its experiment: no mean") != std::string::npos);
         QVERIFY(said({"--columns", "seed"}).find("data sets") == std::string::npos);
     }
     void a_deleted_run_is_told_of_with_where_it_lies() {

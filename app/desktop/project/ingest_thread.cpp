@@ -28,6 +28,8 @@ void IngestThread::run() {
             lookOnce(store);
         } catch (const std::exception& error) {
             store.reset();
+            std::error_code ignored;
+            m_folderIsGone = !std::filesystem::is_directory(m_folder / "runs", ignored);
             message = QString::fromUtf8(error.what());
         }
         if (message != m_lastProblem) Q_EMIT problem(message);

@@ -1,5 +1,6 @@
 #pragma once
 #include <QElapsedTimer>
+#include <atomic>
 
 #include "project/runs_snapshot.h"
 #include "project/waking_thread.h"
@@ -15,6 +16,8 @@ class IngestThread : public WakingThread {
     explicit IngestThread(std::filesystem::path folder);
     ~IngestThread() override { end(); }
     void rebuild();
+    /// Whether the last problem was that there are no run folders to look into.
+    bool folderIsGone() const { return m_folderIsGone; }
 
   Q_SIGNALS:
     void snapshot(faceter::desktop::RunsSnapshotPtr runs);
@@ -37,6 +40,7 @@ class IngestThread : public WakingThread {
     bool m_rebuild = false;  // guarded by m_mutex
     QElapsedTimer m_sincePublished;
     QString m_lastProblem;
+    std::atomic<bool> m_folderIsGone = false;
     bool m_inMemory = false;
     bool m_thorough = true;  // woken: somebody knows of something new, and wants to see it now
     RunsSnapshotPtr m_last;

@@ -38,8 +38,8 @@ class ProjectSession : public QObject {
     /// The first look over all run folders goes on: more runs may come.
     bool isLooking() const { return m_looking; }
 
-    /// What problem() said last; empty: the store can be read.
-    const QString& standingProblem() const { return m_problem; }
+    /// What problem() said last where the project's folder is not there: nothing can be started in it. Else empty.
+    QString folderProblem() const { return m_ingest->folderIsGone() ? m_problem : QString(); }
 
     /// Runs `ask(Store&)` on the store thread.
     template <typename Ask>

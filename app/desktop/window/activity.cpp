@@ -161,7 +161,8 @@ std::vector<const RunRow*> Activity::inTheirPlaces(const RunsSnapshot& snapshot,
             places.push_back(&snapshot.runs[static_cast<std::size_t>(place)]);
     for (const RunRow* run : going)
         if (!m_order.contains(qs(run->info.id))) places.push_back(run);
-    return places;
+    // What has ended would take the lines of what goes on.
+    return places.size() > std::max<std::size_t>(most_lines, going.size()) ? going : places;
 }
 
 bool Activity::eventFilter(QObject* watched, QEvent* event) {

@@ -147,6 +147,17 @@ def _end(owner: int, process: "subprocess.Popen[bytes]", errors: IO[bytes]) -> N
     errors.close()
 
 
+_after_fork = threading.Lock()  # a thread that held it may not be in the fork
+
+
+def _renew_lock() -> None:
+    global _after_fork
+    _after_fork = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_renew_lock)
+
+
 class Model:
     """A model that stays open: `faceter-worker session` runs beside this process and answers each embed() at once.
 
@@ -168,12 +179,12 @@ class Model:
         self._start()
 
     def _start(self) -> None:
-        self._owner = os.getpid()
         self._errors: IO[bytes] = tempfile.TemporaryFile()
         # In a session of its own: Ctrl-C is for this process, which ends it and starts another.
         self._process = subprocess.Popen([str(_program("faceter-worker")), "session"], env=_environment(), stdin=subprocess.PIPE,
                                          stdout=subprocess.PIPE, stderr=self._errors, start_new_session=True)
-        self._finalizer = weakref.finalize(self, _end, self._owner, self._process, self._errors)
+        self._finalizer = weakref.finalize(self, _end, os.getpid(), self._process, self._errors)
+        self._owner = os.getpid()  # last: who reads it finds the others
 
     def embed(self, texts: Iterable[str], *, task: Optional[str] = None, instruction: Optional[str] = None) -> "numpy.ndarray[Any, Any]":
         """Embeddings of the texts in their order: a NumPy array, float32 [N, D]. task, instruction: as of faceter.embed()."""
@@ -210,8 +221,10 @@ class Model:
         self._start()
 
     def _ask(self, method: str, params: Dict[str, Any]) -> Dict[str, Any]:
-        if self._owner != os.getpid() and self._finalizer.alive:
-            self._start_after_fork()
+        if self._owner != os.getpid():
+            with _after_fork:
+                if self._owner != os.getpid() and self._finalizer.alive:
+                    self._start_after_fork()
         with self._lock:
             if not self._finalizer.alive:
                 raise FaceterError(2, "this model was closed; open another Model")

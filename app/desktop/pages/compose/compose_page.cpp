@@ -100,7 +100,7 @@ ComposePage::ComposePage(Workspace& workspace, QWidget* parent)
     });
     connect(&workspace, &Workspace::composeRequested, this, &ComposePage::open);
     connect(&workspace, &Workspace::projectChanged, this, &ComposePage::lookAround);
-    connect(&workspace, &Workspace::storeProblem, m_launch, &LaunchBar::setProblem);
+    connect(&workspace, &Workspace::storeProblem, this, &ComposePage::showFolderProblem);
     m_document.reset(QString::fromUtf8(template_text), {});
     lookAround();
 }
@@ -117,11 +117,16 @@ void ComposePage::shown() {
     m_editor->setFocus(Qt::OtherFocusReason);  // the first that Tab leads to is a button that puts another text in its place
 }
 
+void ComposePage::showFolderProblem() {
+    ProjectSession* session = workspace().session();
+    m_launch->setProblem(session ? session->folderProblem() : QString());
+}
+
 void ComposePage::lookAround() {
     ProjectSession* session = workspace().session();
     const QString folder = session ? QString::fromStdString(session->folder().string()) : QString();
     m_launch->setProject(session ? QDir(folder).dirName() : QString());
-    m_launch->setProblem(session ? session->standingProblem() : QString());
+    showFolderProblem();
     if (session) m_document.setBaseFolder(session->folder());
     m_disk->look();
     m_launch->lookForProfiles();

@@ -39,6 +39,7 @@ class ComposePage : public Page {
 
   private:
     void lookAround();
+    void showFolderProblem();
     QWidget* buildHeader();
     QWidget* buildCentre();
     QWidget* buildPanels();

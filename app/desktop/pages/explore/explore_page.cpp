@@ -184,7 +184,8 @@ void ExplorePage::clear() {
 /// What was asked stays where nothing that can be asked has changed.
 void ExplorePage::take(const ExploreDataPtr& data) {
     const auto same = [](const ExploreRun& a, const ExploreRun& b) {
-        return a.folder == b.folder && a.request.label == b.request.label && a.sets.size() == b.sets.size();
+        return a.folder == b.folder && a.request.label == b.request.label && a.request.colour == b.request.colour &&
+               a.sets.size() == b.sets.size();
     };
     if (m_corpus && std::equal(m_data->begin(), m_data->end(), data->begin(), data->end(), same)) return;
     const QString before = set();

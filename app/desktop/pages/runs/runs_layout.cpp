@@ -184,7 +184,7 @@ class Layouter {
         for (const int row : group.counted) values.push_back(m_data.number(row, m_options.sort.column));
         SortKey key{group.pinned, aggregate(values).mean, {}};
         if (!std::isnan(key.number) || m_options.sort.column.isNumber()) return key;
-        const bool byLabel = m_options.sort.column.kind == RunColumn::Kind::name;
+        const bool byLabel = m_options.sort.column.kind == RunColumn::Kind::name && m_options.group.kind != GroupBy::Kind::seeds;
         key.text = byLabel ? group.label.toLower().toStdString() : m_data.sortText(group.rows.front(), m_options.sort.column);
         return key;
     }

@@ -106,8 +106,11 @@ QString RunsModel::runText(const RunsLine& line, const RunColumn& column) const 
     if (column.kind != Kind::name) return m_data->text(line.row, column);
     const RunInfo& info = m_data->run(line.row).info;
     // Below a group of seeds the sweep point is said already.
-    if (line.isMember() && m_layout.groups[static_cast<std::size_t>(line.group)].label.endsWith(m_data->text(line.row, column)))
-        return seedLabel(qs(info.shown_name()), info.seed);
+    if (line.isMember()) {
+        const QString& label = m_layout.groups[static_cast<std::size_t>(line.group)].label;
+        if (label == m_data->label(line.row, false) || label == m_data->label(line.row, true))
+            return seedLabel(qs(info.shown_name()), info.seed);
+    }
     return qs(info.shown_name()) + (info.point.empty() ? QString() : QStringLiteral(" · ") + qs(info.point));
 }
 

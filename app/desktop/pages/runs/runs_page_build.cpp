@@ -76,7 +76,10 @@ RunsPage::RunsPage(Workspace& workspace, QWidget* parent)
     connectQuery();
     connect(&workspace, &Workspace::projectChanged, this, &RunsPage::projectChanged);
     connect(&workspace, &Workspace::currentRunChanged, this, &RunsPage::followCurrentRun);
-    connect(&workspace, &Workspace::shownChanged, m_model, &RunsModel::recolour);
+    connect(&workspace, &Workspace::shownChanged, this, [this] {
+        m_model->recolour();
+        showCurves(false);
+    });
     connect(&workspace, &Workspace::experimentChanged, this, [this] {
         m_wantsWidths = true;
         relayout();
