@@ -65,8 +65,7 @@ struct RoutedBlocks {
     bool up_bias = false;                                ///< released checkpoints have no bias inside an expert, one behind the sum
 };
 
-/// Rates of dropout in training, by place: where transformers' code of the family drops, at the rates of its config.json. Families that
-/// drop attention's probabilities alone (Llama's, Gemma's) have 0 elsewhere, and drop there at a rate that an experiment sets.
+/// Rates of dropout in training, by place, of config.json: where transformers' code drops; the 0 of others takes an experiment's rate too.
 struct DropoutRates {
     static constexpr double nowhere = -1;  ///< the family does not drop there, whatever rate an experiment asks for
     double embeddings = 0;                 ///< of embeddings, and of the table of distances (DeBERTa)
