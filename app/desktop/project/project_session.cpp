@@ -41,6 +41,8 @@ ProjectSession::ProjectSession(const std::filesystem::path& folder, QObject* par
     m_cluster->start(QThread::LowPriority);
 }
 
+QString ProjectSession::folderProblem() const { return m_ingest->folderIsGone() ? m_problem : QString(); }
+
 ProjectSession::~ProjectSession() {
     m_retired = true;
     m_cluster.reset();

@@ -39,7 +39,7 @@ class ProjectSession : public QObject {
     bool isLooking() const { return m_looking; }
 
     /// What problem() said last where the project's folder is not there: nothing can be started in it. Else empty.
-    QString folderProblem() const { return m_ingest->folderIsGone() ? m_problem : QString(); }
+    QString folderProblem() const;
 
     /// Runs `ask(Store&)` on the store thread.
     template <typename Ask>
