@@ -4,6 +4,7 @@
 
 #include "cli/program.h"
 #include "common/file.h"
+#include "common/strings.h"
 #include "experiment/manifest.h"
 #include "support/checkout.h"
 #include "support/sample_model.h"

@@ -93,7 +93,7 @@ class TestFolders : public QObject {
     void an_empty_text_is_scored_as_it_is_and_trained_on_by_none() {
         const auto folder_of = [&](const std::string& task, const std::string& line) {
             const fs::path folder = folder_.path() / "blank" / task;
-            put(folder / "dataset.json", R"({"task": ")" + task + "\"}");
+            put(folder / "dataset.json", "{\"task\": \"" + task + "\"}");
             put(folder / "train.jsonl", two_labels);
             put(folder / "test.jsonl", line + "\n");
             return folder;

@@ -103,7 +103,7 @@ class TestInnerDropout : public QObject {
         for (const char* family : {"t5", "t5 gated", "modernbert"}) {
             Encoder encoder(small_config(family), {}, at::kFloat);
             fill(encoder);
-            ForwardContext context{true, 1, 2};
+            ForwardContext context{true, 1, 2, {}};
             context.dropout.inner = 0.99999;
             const at::Tensor dropped = encoder.forward(some_batch({0, 0}), context);
             QVERIFY(max_difference(dropped, encoder.forward(some_batch({0, 0}), {})) > 0.1);
