@@ -104,7 +104,7 @@ class TestRunsModel : public QObject {
             const QString text = cell.data().toString(), spread = cell.data(RunsModel::spreadRole).toString();  // which is never bold
             const int number = metrics.horizontalAdvance(text) - metrics.horizontalAdvance(spread);
             const int least = number + usual.horizontalAdvance(spread) + 2 * 6 + 8;
-            QVERIFY2(RunsDelegate::wantedWidth(cell, usual) >= least, qPrintable(cell.data().toString()));
+            QVERIFY2(RunsDelegate::wantedWidth(cell, usual, true) >= least, qPrintable(cell.data().toString()));
         }
         QVERIFY(measured > 0);
     }

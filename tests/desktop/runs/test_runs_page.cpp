@@ -123,7 +123,7 @@ class TestRunsPage : public QObject {
             QStringList texts;
             const QFontMetrics metrics(on.table->font());
             for (int row = 0; row < on.model->rowCount(); ++row)
-                if (RunsDelegate::wantedWidth(on.model->index(row, 0), metrics) > on.table->columnWidth(0))
+                if (RunsDelegate::wantedWidth(on.model->index(row, 0), metrics, true) > on.table->columnWidth(0))
                     texts << on.model->index(row, 0).data().toString();
             return texts;
         };
@@ -149,7 +149,7 @@ class TestRunsPage : public QObject {
                 ++measured;
                 const QString text = cell.data().toString();
                 const int more = QFontMetrics(own.value<QFont>()).horizontalAdvance(text) - usual.horizontalAdvance(text);
-                QVERIFY(RunsDelegate::wantedWidth(cell, usual) >= usual.horizontalAdvance(text) + 2 * 6 + 8 + more);
+                QVERIFY(RunsDelegate::wantedWidth(cell, usual, true) >= usual.horizontalAdvance(text) + 2 * 6 + 8 + more);
             }
         QVERIFY(measured > 0);
     }

@@ -20,7 +20,7 @@ using namespace faceter::testing;
 namespace {
 
 /// Two runs that go on and one that ended before anybody looked.
-struct Opened {
+struct Watching {
     TemporaryDirectory folder;
     Workspace workspace;
     Notifier notifier{workspace};
@@ -28,7 +28,7 @@ struct Opened {
     std::unique_ptr<JournalWriter> first, second;
     std::string firstId;
 
-    Opened() {
+    Watching() {
         QObject::connect(&notifier, &Notifier::noticed, &notifier, [this](const Notice& notice) { notices.push_back(notice); });
         write_attempt(sample_run(folder.path(), 1), 1, 10, "finished");
         first = start(2);
@@ -68,7 +68,7 @@ class TestNotifier : public QObject {
     }
 
     void a_run_that_ends_while_the_project_is_open_is_told_once() {
-        Opened on;
+        Watching on;
         QVERIFY(on.notices.empty());  // what ended before is no news
         on.first->event("finished", {{"step", 100}});
         QVERIFY(on.until([&] { return !on.notices.empty(); }));
@@ -79,7 +79,7 @@ class TestNotifier : public QObject {
     }
 
     void a_failure_comes_with_its_cause_and_starts_the_users_command() {
-        Opened on;
+        Watching on;
         const QString file = qs((on.folder.path() / "told").string());
         Notifier::setWanted(false,
                             QStringLiteral("printf '%s %s' \"$FACETER_RUN\" \"$FACETER_STATE\" > '%1.new' && mv '%1.new' '%1'").arg(file));
@@ -91,7 +91,7 @@ class TestNotifier : public QObject {
     }
 
     void another_project_is_no_news() {
-        Opened on;
+        Watching on;
         TemporaryDirectory other;
         make_sample_project(other.path());
         QVERIFY(open_and_wait(on.workspace, other.path()));
