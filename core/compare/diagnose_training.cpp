@@ -18,7 +18,8 @@
 namespace faceter {
 namespace {
 
-constexpr std::size_t fewest_steps = 20;  // fewer say nothing of a trend
+constexpr std::size_t fewest_steps = 20;    // fewer say nothing of a trend
+constexpr std::size_t steps_to_learn = 50;  // a start model that knows nothing of the texts may guess for fewer
 constexpr double floor_share = 0.5, least_temperature = 1e-3, least_fall = 0.01, largest_ratio = 10;
 constexpr double sure = 2;  // so many times the noise
 
@@ -191,15 +192,17 @@ double noise_of(std::span<const double> first, std::span<const double> last) {
 
 /// Whether the last quarter is no better than guessing, which no embedding at all reaches where it is too cold.
 bool is_guessing(const Curve& curve, const Loss& loss, double others) {
-    if (!loss.contrastive || loss.mines || others < 1 || mean(curve.temperature) < least_temperature) return false;
+    if (curve.loss.size() < steps_to_learn || !loss.contrastive || loss.mines || others < 1 || mean(curve.temperature) < least_temperature)
+        return false;
     const auto last = last_quarter(curve.loss);
     const double guess = loss.weight * std::log1p(others);
     return mean(last) > guess - std::max(least_fall * guess, sure * noise_of(last, {}));
 }
 
-/// `hidden`: what the noise may hide of the fall.
-FindingState state_of_fall(double value, double hidden) {
-    return value - hidden >= -least_fall ? FindingState::alarm : value > -hidden ? FindingState::unknown : FindingState::fine;
+/// `hidden`: what the noise may hide of the fall; of few steps it hides most of any.
+FindingState state_of_fall(double value, double hidden, std::size_t steps) {
+    const bool told = steps < steps_to_learn || value <= -hidden;
+    return value - hidden >= -least_fall ? FindingState::alarm : told ? FindingState::fine : FindingState::unknown;
 }
 
 void be_guessing(Finding& finding, double guess) {
@@ -228,7 +231,7 @@ Finding loss_finding(const Curve& curve, const std::string& subject, const Loss&
     const double guess = loss.weight * std::log1p(others);
     const bool solved = loss.contrastive && first < 0.1 * guess;  // the start model knows it already
     const double hidden = sure * noise_of(first_quarter(curve.loss), last_quarter(curve.loss)) / std::max(1e-12, std::abs(first));
-    finding.state = solved ? FindingState::fine : state_of_fall(finding.value, hidden);
+    finding.state = solved ? FindingState::fine : state_of_fall(finding.value, hidden, curve.loss.size());
     finding.details["noise"] = hidden / sure;
     if (loss.contrastive) finding.details["loss_of_guessing"] = guess;
     finding.says =

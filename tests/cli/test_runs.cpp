@@ -68,7 +68,8 @@ class TestRuns : public QObject {
   private Q_SLOTS:
     void init() {
         folder_ = std::make_unique<TemporaryDirectory>();
-        for (const char* name : {"plugins", "scifact", "worker"}) make_directories(in(name));
+        for (const char* name : {"plugins", "worker"}) make_directories(in(name));
+        write_scifact(folder_->path());
         write_sample_model(in("model"));
         Manifest manifest;
         manifest.id = "demo";

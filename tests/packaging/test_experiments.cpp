@@ -18,7 +18,10 @@ void put_beir_folder(const fs::path& folder) {
                                  "\n");
     put(folder / "queries.jsonl", R"({"_id": "q1", "text": "a question of one"})"
                                   "\n");
-    for (const char* split : {"train", "dev", "test", "qgen"})
+    put(folder / "qgen-queries.jsonl", R"({"_id": "q1", "text": "a question that was made"})"
+                                       "\n");
+    put(folder / "qgen-qrels/train.tsv", "query-id\tcorpus-id\tscore\nq1\td1\t1\n");
+    for (const char* split : {"train", "dev", "test"})
         put(folder / "qrels" / (std::string(split) + ".tsv"), "query-id\tcorpus-id\tscore\nq1\td1\t1\n");
 }
 

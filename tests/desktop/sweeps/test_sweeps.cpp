@@ -332,7 +332,7 @@ class TestSweeps : public QObject {
         page.resize(1000, 800);
         page.show();
         QTRY_VERIFY_WITH_TIMEOUT(page.isReady() && !page.sweep().points.empty(), patience_ms);
-        QVERIFY2(QString::fromStdString(page.sweep().points.front().name).contains(QStringLiteral("0.0005")),
+        QVERIFY2(QString::fromStdString(page.sweep().points.front().name).contains(QStringLiteral("5.0e-4")),
                  page.sweep().points.front().name.c_str());
         const auto* left = page.findChild<QLabel*>(QStringLiteral("sweepsLeftOut"));
         QVERIFY2(left->isVisible() && left->text().contains(QStringLiteral("1 of 3 data sets")) && left->text().contains(partial),
