@@ -207,7 +207,9 @@ class TestWhileTraining : public QObject {
     void a_run_folder_outside_of_a_project_s_runs_is_refused_in_words() {
         TrainingWindow on(2);
         const Project project(on.project(), false);
-        const std::string deleted = project.run_ids().front(), other = project.run_ids().back();
+        std::vector<std::string> ended = project.run_ids();
+        std::erase(ended, on.going.front()->run.info().id);
+        const std::string deleted = ended.front(), other = ended.back();
         project.trash(deleted);
         make_directories(on.folder.path() / "elsewhere");
         fs::copy(on.project() / "runs" / other, on.folder.path() / "elsewhere" / other, fs::copy_options::recursive);
