@@ -76,6 +76,8 @@ int compare(const CompareOptions& options) {
     Store store(project.folder());
     if (options.layout == "summary" && options.format != "text")
         throw usage_error("--layout summary is text for people; leave --format out, or choose another layout");
+    if (options.layout == "summary" && !options.columns.columns.empty())
+        throw usage_error("--layout summary has columns of its own; leave --columns out, or choose another layout");
     if (options.layout == "summary") return compare_in_short(project, store, options);
     const MadeComparison made = make_comparison(project, store, options, "compare");
     print_all(project, {made.comparison, made.view, options.layout == "datasets"}, options.format);

@@ -1,3 +1,5 @@
+#include <set>
+
 #include "cli/commands.h"
 #include "common/error.h"
 #include "common/printable.h"
@@ -22,32 +24,54 @@ struct LoadedData {
     std::vector<EvaluationSet> evaluation;
 };
 
-/// All data sets of an experiment file. One that cannot be there on this machine is said and left out.
-LoadedData load_data(const Cli& cli, const DataOptions& options) {
-    const Experiment experiment = Experiment::load(options.file, load_catalogue(cli), {options.overrides, {}, false});
-    experiment.check_files();
-    const Json& settings = experiment.runs().front().settings;
-    const fs::path base = absolute_path(experiment.file()).parent_path();
-    LoadedData data;
-    const auto load = [&](auto body) {
+/// Reads the data sets of runs, equal entries once: runs of a sweep may differ in theirs. One that cannot be there on this machine is said
+/// and left out.
+class DataLoader {
+  public:
+    explicit DataLoader(fs::path base) : base_(std::move(base)) {}
+
+    void load_training(const Json& settings) {
+        const std::uint64_t seed = settings["seed"];
+        for (const auto& [task, entry] : settings["tasks"].items())
+            for (const Json& set : entry["train"])
+                load(Json::array({entry["type"], set}), [&, type = entry["type"].get<std::string>()] {
+                    for (TrainingSet& leaf : load_training_sets({set, base_, seed, 0}, type)) data_.training.push_back(std::move(leaf));
+                });
+    }
+    void load_scored(const Json& settings) {
+        for (const auto& [task, entry] : settings["tasks"].items()) load_scored(entry["validation"], settings["seed"]);
+        load_scored(settings["evaluation"]["datasets"], settings["seed"]);
+    }
+    LoadedData finish() { return std::move(data_); }
+
+  private:
+    void load_scored(const Json& entries, std::uint64_t seed) {
+        for (const Json& set : entries)
+            load(Json::array({set}), [&] { data_.evaluation.push_back(load_evaluation_set({set, base_, seed, 0})); });
+    }
+    template <typename Body>
+    void load(const Json& entry, Body body) {
+        if (!seen_.insert(entry).second) return;
         try {
             body();
         } catch (const DataUnavailable& reason) {
             say(stderr, "left out: {}\n", reason.what());
         }
-    };
-    const std::uint64_t seed = settings["seed"];
-    for (const auto& [task, entry] : settings["tasks"].items())
-        for (const Json& set : entry["train"])
-            load([&, type = entry["type"].get<std::string>()] {
-                for (TrainingSet& leaf : load_training_sets({set, base, seed, 0}, type)) data.training.push_back(std::move(leaf));
-            });
-    const auto load_scored = [&](const Json& entries) {
-        for (const Json& set : entries) load([&] { data.evaluation.push_back(load_evaluation_set({set, base, seed, 0})); });
-    };
-    for (const auto& [task, entry] : settings["tasks"].items()) load_scored(entry["validation"]);
-    load_scored(settings["evaluation"]["datasets"]);
-    return data;
+    }
+
+    fs::path base_;
+    std::set<Json> seen_;
+    LoadedData data_;
+};
+
+/// All data sets of an experiment file.
+LoadedData load_data(const Cli& cli, const DataOptions& options) {
+    const Experiment experiment = Experiment::load(options.file, load_catalogue(cli), {options.overrides, {}, false});
+    experiment.check_files();
+    DataLoader loader(absolute_path(experiment.file()).parent_path());
+    for (const ResolvedRun& run : experiment.runs()) loader.load_training(run.settings);
+    for (const ResolvedRun& run : experiment.runs()) loader.load_scored(run.settings);
+    return loader.finish();
 }
 
 int overlap(const Cli& cli, const DataOptions& options) {

@@ -65,6 +65,8 @@ void ask_the_rest(const InitOptions& options, StarterOptions& choices) {
 
 Starter starter_of(const InitOptions& options, StarterOptions& choices) {
     if (fs::is_directory(options.source)) {
+        if (!options.columns.empty())
+            throw usage_error("{}: is a folder, whose files say what is what; --columns is for a table: leave it out", options.source);
         ask_the_rest(options, choices);
         return start_from_folder(options.source, choices);
     }

@@ -2,13 +2,16 @@
 
 #include "commands.h"
 #include "common/error.h"
+#include "common/strings.h"
 #include "experiment/run_models.h"
 #include "experiment/start_model.h"
+#include "export_leftovers.h"
 #include "model/mlm_head.h"
 #include "model/rotary_conversion.h"
 #include "number_range.h"
 #include "plugin/run_model.h"
 #include "record/models_by_run.h"
+#include "staged_folder.h"
 #include "train/checkpoint.h"
 #include "train/token_objective.h"
 
@@ -30,14 +33,14 @@ void convert_head(const EmbeddingModel& from, const Encoder& to, const fs::path&
     if (!found) return;
     auto tensors = MlmHead(to, "nomic_bert", 1).named_tensors();
     for (std::size_t i = 0; i < tensors.size(); ++i) tensors[i].tensor = old.named_tensors()[i].tensor;
-    std::error_code ignored;
-    fs::remove(out / mlm_head_file, ignored);
     write_tensors(out / mlm_head_file, tensors);
 }
 
 int convert(const ConvertCommand& options) {
     const fs::path out = options.folder;
-    if (fs::exists(out) && !fs::is_empty(out) && !options.force)
+    if (out.empty() || (fs::exists(out) && !fs::is_directory(out)))
+        throw usage_error("{}: is no folder; name one that is to be written", faceter::quoted(options.folder));
+    if (fs::exists(out) && !StagedFolder::is_empty(out) && !options.force)
         throw usage_error("{}: is not empty; give another folder, or --force", out.string());
     use_runs_as_models(options.project);
     const ModelFolder folder = ModelFolder::open(resolve_named_model(options.model));
@@ -49,10 +52,12 @@ int convert(const ConvertCommand& options) {
     like.model_type = "nomic_bert";
     like.max_seq_length = static_cast<std::size_t>(options.rotary.max_positions);
     const auto rotary = with_rotary_positions(encoder, like.config, like.dense);
-    make_directories(out);
-    write_sentence_transformers_files(out, like);
-    write_model_tensors(out, like, rotary->named_tensors());
-    convert_head(*model, *rotary, out);
+    StagedFolder staged(out);
+    write_sentence_transformers_files(staged.path(), like);
+    write_model_tensors(staged.path(), like, rotary->named_tensors());
+    convert_head(*model, *rotary, staged.path());
+    require_none_of_another_model(staged.place(), staged.path());
+    staged.put_in_place();
     fmt::print("{}\n", out.string());
     return 0;
 }

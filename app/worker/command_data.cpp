@@ -354,7 +354,8 @@ class Mining {
   private:
     /// Of each query, by its number in `rows`.
     std::vector<std::vector<SearchHit>> best_documents(const JudgedRows& rows) const {
-        ExactSearch search(rows.queries(), options_.mining.depth + positives_.most(), rows.similarity());
+        ExactSearch search(rows.queries(), options_.mining.depth + positives_.most(), rows.similarity(),
+                           positives_.own_class(rows.anchors.texts, documents_.ids()));
         for (std::size_t chunk = 0; chunk < sides_.documents.num_chunks(); ++chunk)
             search.add_documents(view(sides_.documents.read(chunk)));
         return search.results();
@@ -511,7 +512,13 @@ void add_mine(CLI::App& data, int& exit_code) {
     mine_command->add_option("--corpus", mining->corpus, "Further documents: a text a line (.txt) or JSON lines with \"text\"");
     mine_command->add_flag("--filter-given", mining->filter_given,
                            "Mine nothing; drop the input's own negatives that lie above the margin");
-    mine_command->callback([=, &exit_code] { exit_code = mine(*mining); });
+    mine_command->callback([=, &exit_code] {
+        for (const char* option : {"--negatives", "--depth", "--corpus"})
+            if (mining->filter_given && mine_command->count(option) > 0)
+                throw usage_error("{} is of negatives that are looked for, and --filter-given looks for none; leave one of the two out",
+                                  option);
+        exit_code = mine(*mining);
+    });
 }
 
 void add_filter(CLI::App& data, int& exit_code) {

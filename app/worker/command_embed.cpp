@@ -75,6 +75,16 @@ void throw_if_stopped(const EmbedCommand& options, std::uint64_t rows = 0) {
                 out ? fmt::format("stopped; {} has {} rows and is not whole", options.output, rows) : "stopped; nothing was written");
 }
 
+/// How many vectors there are stands in front of them: of texts that can be read only once it is written when all are there.
+void require_a_way_back(const EmbedCommand& options) {
+    std::error_code ignored;
+    if (!fs::is_regular_file(options.input, ignored) && (fs::is_fifo(options.output, ignored) || fs::is_socket(options.output, ignored)))
+        throw usage_error(
+            "--output {}: is a pipe, and how many vectors come stands in front of them, but the texts of {} are counted only "
+            "when all have come; give a file in the place of one of the two",
+            options.output, options.input == "-" ? "standard input" : options.input);
+}
+
 /// A request to stop ends the wait for a pipe's next text as well.
 bool next_texts(TextChunks& chunks, const EmbedCommand& options, std::uint64_t rows = 0) {
     try {
@@ -100,6 +110,7 @@ std::uint64_t count_texts(const EmbedCommand& options) {
 
 int embed(const EmbedCommand& options) {
     keep_input(options.input, options.output);
+    require_a_way_back(options);
     const std::uint64_t count = count_texts(options);
     TextChunks chunks(options.input, options.jsonl);
     OpenedModel opened = open_model(options.model, true);

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <iterator>
 
+#include "checkpoint/hub.h"
 #include "commands.h"
 #include "common/cancel.h"
 #include "common/error.h"
@@ -11,7 +12,6 @@
 #include "common/printable.h"
 #include "common/progress.h"
 #include "common/strings.h"
-#include "compare/model_card.h"
 #include "compare/mteb_results.h"
 #include "cut_texts.h"
 #include "data/record.h"
@@ -38,7 +38,7 @@ struct EvaluateCommand {
     std::vector<std::string> precisions;
     std::size_t max_examples = 0, max_documents = 0, max_queries = 0;
     std::int64_t cache_mib = 0;
-    bool json = false, per_example = false, present = false;
+    bool split_named = false, json = false, per_example = false, present = false;
 };
 
 /// `examples`: what example_values says of it; null where it was not asked for.
@@ -181,11 +181,21 @@ bool uses_instructions(const EmbeddingModel& model) {
            std::any_of(model.folder.prompts.begin(), model.folder.prompts.end(), is_prompt);
 }
 
+/// What embeds otherwise is a revision of its own. A folder's fingerprint has its length and how its products are computed, a run's name
+/// neither.
+std::string revision_of(const EvaluateCommand& options, const OpenedModel& opened) {
+    if (!opened.run) return opened.model->fingerprint();
+    std::string revision = opened.run->info().id;
+    if (const std::string compute = compute_name_of(*opened.model); compute != compute_name(Compute::float32)) revision += "-" + compute;
+    if (options.model.max_length > 0) revision += fmt::format("-{}-tokens", options.model.max_length);
+    return revision;
+}
+
 /// MTEB's layout: DIR/<model>/<revision>/<task>.json and model_meta.json.
 void write_mteb_file(const EvaluateCommand& options, const OpenedModel& opened, const EvaluationResult& result, double seconds) {
     const EmbeddingModel& own = *opened.model;
     const std::string model = mteb_model_name(options.model_name.empty() ? default_model_name(options.model.model) : options.model_name);
-    const std::string revision = opened.run ? opened.run->info().id : own.fingerprint();
+    const std::string revision = revision_of(options, opened);
     const fs::path folder = fs::path(options.mteb_results) / mteb_model_folder(model) / safe_file_name(revision);
     make_directories(folder);
     const MtebModel described{model,
@@ -195,12 +205,30 @@ void write_mteb_file(const EvaluateCommand& options, const OpenedModel& opened, 
                               static_cast<std::int64_t>(own.max_length),
                               std::string(similarity_name(own.folder.similarity)),
                               uses_instructions(own),
-                              opened.run ? hub_id(first_start(opened.run->folder())) : ""};
+                              opened.run ? HubModel::name_of(first_start(opened.run->folder())) : ""};
     write_file_atomic(folder / "model_meta.json", mteb_model_meta(described).dump(2) + "\n");
     const Json json = result.to_json(), fresh = mteb_result(json, seconds);
     const fs::path file = folder / mteb_file_name(json);
     warn_of_other_scores(file, fresh);
     write_file_atomic(file, fresh.dump(2) + "\n");
+}
+
+/// Of the texts that the set has.
+Json limits_of(const Json& entry) {
+    Json limits = Json::object();
+    for (const char* key : {"max_examples", "max_documents", "max_queries"})
+        if (entry.contains(key) && entry[key].is_number() && entry[key] > 0) limits[key] = entry[key];
+    return limits;
+}
+
+/// A file of the package cannot say that its score is of a part.
+void refuse_parts_for_mteb(const std::vector<Json>& entries) {
+    for (const Json& entry : entries)
+        if (const Json limits = limits_of(entry); !limits.empty())
+            throw usage_error(
+                "{} is limited by {}, and the mteb package would take the part's score for the whole task's; leave the limit "
+                "out, or --mteb-results",
+                faceter::quoted(entry.at("name").get<std::string>()), limits.begin().key());
 }
 
 /// The package tells data sets apart by its own names: "STS-B" and "stsb" are one to it.
@@ -252,14 +280,6 @@ Json model_json(const EvaluateCommand& options, const OpenedModel& opened) {
     return json;
 }
 
-/// Of the texts that the set has.
-Json limits_of(const Json& entry) {
-    Json limits = Json::object();
-    for (const char* key : {"max_examples", "max_documents", "max_queries"})
-        if (entry.contains(key) && entry[key].is_number() && entry[key] > 0) limits[key] = entry[key];
-    return limits;
-}
-
 /// Those of `entries` that were scored, in their order. Where a later one failed or was stopped, what was computed before is printed all
 /// the same, and JSON names the others. `examples`: by result, where --per-example asks for them; the last may lack them then.
 void print_scores(const EvaluateCommand& options, Json model, const std::vector<EvaluationResult>& results,
@@ -284,11 +304,14 @@ int evaluate(const EvaluateCommand& options) {
     if (options.data.empty() && options.suite.empty()) throw usage_error("give --data FOLDER, or --suite NAME with --data-root DIR");
     if (!options.suite.empty() && options.data_root.empty())
         throw usage_error("--suite needs --data-root DIR, the folder whose sub-folders are its data sets");
+    if (options.split_named && options.data.empty())
+        throw usage_error("--split is of the folders of --data; a suite names the split of each of its data sets: leave --split out");
     if (!options.suite.empty()) say_missing(options);
     OpenedModel opened = open_model(options.model, true);
     prepare_to_embed(opened, options.model, options.cache_mib == 0 && options.mteb_results.empty());  // both ask for its fingerprint
     const std::vector<Json> entries = entries_of(options, !opened.model->tasks.empty());
     if (!options.mteb_results.empty()) {
+        refuse_parts_for_mteb(entries);
         refuse_one_mteb_file(entries);
         note_tasks_unknown_to_mteb(entries);
         note_other_protocols(entries);
@@ -356,7 +379,9 @@ void add_evaluate(CLI::App& app, int& exit_code) {
     command->add_option("--data-root", options->data_root, "Folder whose sub-folders are the suite's data sets")->needs("--suite");
     command->add_flag("--present", options->present, "Score those of a suite that are there; without it a missing one is an error")
         ->needs("--suite");
-    command->add_option("--split", options->split, "Split to score")->capture_default_str();
+    command->add_option("--split", options->split, "Split to score")
+        ->each([options = options.get()](const std::string&) { options->split_named = true; })
+        ->capture_default_str();
     command
         ->add_option("--max-examples", options->max_examples,
                      "At most so many test texts, pairs or sentences of a set, chosen by hash; 0: all")

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "commands.h"
 #include "common/error.h"
@@ -21,7 +22,8 @@ namespace faceter::worker {
 namespace {
 
 struct RouterCommand {
-    std::string model, project, text, task, gate, name, domain, train;
+    std::string model, project, text, task, gate, train;
+    std::optional<std::string> name, domain;
     bool json = false;
 };
 
@@ -125,8 +127,8 @@ int edit(const RouterCommand& options, const Json& change) {
 
 Json added(const RouterCommand& options) {
     Json change = {{"action", "add"}, {"gate", options.gate}};
-    if (!options.name.empty()) change["name"] = options.name;
-    if (!options.domain.empty()) change["domain"] = options.domain;
+    if (options.name) change["name"] = *options.name;
+    if (options.domain) change["domain"] = *options.domain;
     if (!options.train.empty()) change["train"] = {{"source", "file"}, {"path", options.train}, {"format", "pairs"}};
     return change;
 }

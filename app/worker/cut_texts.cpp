@@ -37,10 +37,14 @@ std::string cut_warning(const std::string& subject, const EmbeddingModel& model,
                        limit);
 }
 
-std::string cut_warning(const EmbeddingModel& model, const EvaluationSet& set, const EvaluationRoutes& routes) {
+std::string instruction_of_most(const EvaluationSet& set, const EvaluationRoutes& routes) {
     const bool sided = set.task_type == "retrieval" || set.task_type == "reranking";  // most texts are documents; else all are queries
-    return cut_warning(fmt::format("data set '{}'", set.name), model, embedded_texts(set),
-                       (sided ? routes.document : routes.query).instruction, model.max_length);
+    return (sided ? routes.document : routes.query).instruction;
+}
+
+std::string cut_warning(const EmbeddingModel& model, const EvaluationSet& set, const EvaluationRoutes& routes) {
+    return cut_warning(fmt::format("data set '{}'", set.name), model, embedded_texts(set), instruction_of_most(set, routes),
+                       model.max_length);
 }
 
 }  // namespace faceter::worker

@@ -24,6 +24,8 @@ std::vector<std::string_view> texts_of(const TrainingSet& set, PairSide side);
 /// How many of the texts have more than `limit` tokens behind the instruction: what is beyond is in no vector.
 std::size_t count_cut(const EmbeddingModel& model, std::span<const std::string_view> texts, const std::string& instruction,
                       std::size_t limit);
+/// What stands before most of the texts that a data set is scored by.
+std::string instruction_of_most(const EvaluationSet& set, const EvaluationRoutes& routes);
 /// What there is to say where more than a twentieth of (some of) the texts are cut, of "data set X: its texts"; else empty.
 std::string cut_warning(const std::string& subject, const EmbeddingModel& model, const std::vector<std::string_view>& texts,
                         const std::string& instruction, std::size_t limit);

@@ -84,7 +84,13 @@ void require_no_model_above(const fs::path& place, const fs::path& staged) {
 }
 
 void require_none_in(const fs::path& place, const fs::path& staged) {
-    if (!fs::is_directory(place) || source_of(place) == source_of(staged)) return;
+    if (fs::is_directory(place) && source_of(place) != source_of(staged)) require_none_of_another_model(place, staged);
+}
+
+}  // namespace
+
+void require_none_of_another_model(const fs::path& place, const fs::path& staged) {
+    if (!fs::is_directory(place)) return;
     std::vector<fs::path> files;
     collect(place, staged, files);
     if (files.empty()) return;
@@ -96,8 +102,6 @@ void require_none_in(const fs::path& place, const fs::path& staged) {
         "folder. Nothing was written",
         place.string(), join(names, ", "), names.size() == 1 ? "its" : "their", names.size() == 1 ? "it" : "them");
 }
-
-}  // namespace
 
 void require_no_leftovers(const fs::path& place, const fs::path& staged) {
     fs::exists(staged / record_name) ? require_none_in(place, staged) : require_no_model_above(place, staged);

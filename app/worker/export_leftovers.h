@@ -11,5 +11,7 @@ namespace faceter::worker {
 /// router. Or `staged` has a folder for each route and the place is another model's. Where the record there names the same source, they are
 /// other forms of the same model and stay.
 void require_no_leftovers(const fs::path& place, const fs::path& staged);
+/// The same of any model in `staged`, whatever lies in its place.
+void require_none_of_another_model(const fs::path& place, const fs::path& staged);
 
 }  // namespace faceter::worker

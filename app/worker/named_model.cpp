@@ -46,9 +46,14 @@ std::string prompt_of(const EmbeddingModel& model, const std::string& task, cons
     return "";
 }
 
-/// The task of a folder that was written with its tasks; nothing where `name` is one of its prompts, or empty.
+/// Whether the name stands for the side that no router chooses for.
+bool is_document_side(const ModelFolder& folder, const std::string& name) {
+    return name == "document" && !router_method(folder.folder).empty() && !has_prompt(folder, name);
+}
+
+/// The task of a folder that was written with its tasks; nothing where `name` is one of its prompts, that side, or empty.
 std::optional<ServedRoute> route_of_folder(const ModelFolder& folder, const std::string& name) {
-    if (name.empty() || !folder.description || folder.description->tasks.empty()) return std::nullopt;
+    if (name.empty() || !folder.description || folder.description->tasks.empty() || is_document_side(folder, name)) return std::nullopt;
     std::vector<Task> tasks;
     for (const ModelDescription::TaskShape& shape : folder.description->tasks) {
         Task task;
@@ -68,14 +73,33 @@ std::optional<ServedRoute> opened_for(const ModelOptions& options, const std::op
     return learns ? std::nullopt : only;
 }
 
-void open_run(const ModelOptions& options, bool with_route, OpenedModel& opened) {
-    std::optional<ServedRoute> only;
-    if (with_route && !options.task.empty()) only = parse_route(options.task, read_tasks(whole_settings(*opened.run).at("tasks")));
-    opened.model = open_run_model(*opened.run, opened_for(options, only));
-    if (only)
-        opened.route = opened.model->route(only->task, only->role);
-    else
-        opened.route.routed = opened.model->router != nullptr;  // a text that is not said to be a document is a query
+/// The task of a run that --task names.
+std::optional<ServedRoute> route_of_run(const RunDirectory& run, const std::string& name) {
+    if (name.empty()) return std::nullopt;
+    return parse_route(name, read_tasks(whole_settings(run).at("tasks")));
+}
+
+/// Of the task, or without one.
+Route way_in_run(const EmbeddingModel& model, const std::optional<ServedRoute>& only) {
+    if (only) return model.route(only->task, only->role);
+    Route route;
+    route.routed = model.router != nullptr;  // a text that is not said to be a document is a query
+    return route;
+}
+
+/// Of a task of the folder, of a prompt or an adapter that it has, or as its default prompt says.
+Route way_in_folder(const EmbeddingModel& model, const std::string& name, const std::optional<ServedRoute>& only) {
+    if (only) return model.route(only->task, only->role);
+    const bool document = is_document_side(model.folder, name);
+    if (!name.empty() && !document) return task_route(model, name);
+    Route route;
+    route.routed = model.router && !document;
+    if (!model.folder.default_prompt.empty()) route.instruction = model.folder.prompt(model.folder.default_prompt);
+    return route;
+}
+
+void refuse_two_ways(const ModelOptions& options) {
+    if (!options.task.empty() && options.instruction) throw usage_error("--task and --instruction exclude each other; give one of them");
 }
 
 /// The runs of the project, if there is one, were looked through first: that none is called so is said with what the hub said.
@@ -94,21 +118,24 @@ fs::path folder_of(const ModelOptions& options) {
     }
 }
 
-void open_folder(const ModelOptions& options, bool with_route, OpenedModel& opened) {
+/// At most one of its tasks, where one is named.
+std::unique_ptr<EmbeddingModel> open_run(const RunDirectory& run, const ModelOptions& options, bool with_route) {
+    return open_run_model(run, opened_for(options, with_route ? route_of_run(run, options.task) : std::nullopt));
+}
+
+std::unique_ptr<EmbeddingModel> open_folder(const ModelOptions& options, bool with_route) {
     const ModelFolder folder = ModelFolder::open(folder_of(options));
-    const bool routes = !router_method(folder.folder).empty();
-    const bool document = options.task == "document" && routes && !has_prompt(folder, "document");  // the side that no router chooses for
-    const auto only = with_route && !document ? route_of_folder(folder, options.task) : std::nullopt;
-    opened.model = open_folder_model(folder.folder, opened_for(options, only));
-    if (only) {
-        opened.route = opened.model->route(only->task, only->role);
-        return;
-    }
-    opened.route.routed = opened.model->router && options.task.empty();
-    if (with_route && !options.task.empty() && !document)
-        opened.route = task_route(*opened.model, options.task);
-    else if (!folder.default_prompt.empty())
-        opened.route.instruction = folder.prompt(folder.default_prompt);
+    return open_folder_model(folder.folder, opened_for(options, with_route ? route_of_folder(folder, options.task) : std::nullopt));
+}
+
+/// None or a part of a text would be read, and every text would have the same vector.
+void require_room_for_text(const EmbeddingModel& model, std::size_t max_length) {
+    const std::size_t positions = most_tokens(model.folder, model.encoders.front()->config()), special = model.tokenizer->num_special();
+    if (positions > 0 && max_length > positions)
+        throw usage_error("--max-length {} is more than the {} positions of the model", max_length, positions);
+    if (max_length <= special)
+        throw usage_error("--max-length {} leaves no room for a text: the model puts {} special tokens around it; give more than these",
+                          max_length, special);
 }
 
 }  // namespace
@@ -182,19 +209,25 @@ void add_compute_option(CLI::App& command, ModelOptions& options) {
         ->capture_default_str();
 }
 
+Route named_route(const ModelOptions& options, const OpenedModel& opened) {
+    refuse_two_ways(options);
+    const EmbeddingModel& model = *opened.model;
+    if (options.instruction) return instruction_route(model, *options.instruction);
+    return opened.run ? way_in_run(model, route_of_run(*opened.run, options.task))
+                      : way_in_folder(model, options.task, route_of_folder(model.folder, options.task));
+}
+
 OpenedModel open_model(const ModelOptions& options, bool with_route) {
-    if (!options.task.empty() && options.instruction) throw usage_error("--task and --instruction exclude each other; give one of them");
+    refuse_two_ways(options);
     const c10::Device device = choose_device(options.device);
     if (options.threads > 0) at::set_num_threads(options.threads);
     use_runs_as_models(options.project);
     OpenedModel opened;
     opened.run = find_run(options.model, options.project);
-    opened.run ? open_run(options, with_route, opened) : open_folder(options, with_route, opened);
-    if (options.instruction) opened.route = instruction_route(*opened.model, *options.instruction);
+    opened.model = opened.run ? open_run(*opened.run, options, with_route) : open_folder(options, with_route);
+    if (with_route) opened.route = named_route(options, opened);
     if (options.max_length > 0) {
-        const std::size_t positions = most_tokens(opened.model->folder, opened.model->encoders.front()->config());
-        if (positions > 0 && options.max_length > positions)
-            throw usage_error("--max-length {} is more than the {} positions of the model", options.max_length, positions);
+        require_room_for_text(*opened.model, options.max_length);
         opened.model->max_length = options.max_length;
     }
     opened.model->move_to(device);

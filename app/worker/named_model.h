@@ -38,8 +38,10 @@ Route task_route(const EmbeddingModel& model, const std::string& task);
 /// Whether it has a prompt or an adapter of that name.
 bool has_task_route(const EmbeddingModel& model, const std::string& task);
 /// Opens it; with --task a run's mixture is opened for that task only. Usage errors: a task that it does not have, --task with
-/// --instruction.
+/// --instruction, a --max-length that takes no text or more than the model does.
 OpenedModel open_model(const ModelOptions& options, bool with_route);
+/// The way of the texts of --task or --instruction through a model that was opened whole, or for that task. Usage errors as above.
+Route named_route(const ModelOptions& options, const OpenedModel& opened);
 /// Says on standard error what the texts of a run's tasks have and those without --task lack: instructions, parts of the model. It may be
 /// meant. `routed`: the run's router chooses for them all the same.
 void note_missing_task(const ModelOptions& options, const OpenedModel& opened, bool routed);

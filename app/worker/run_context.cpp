@@ -2,9 +2,12 @@
 
 #include <ATen/Parallel.h>
 
+#include <cstdlib>
+
 #include "common/cancel.h"
 #include "common/error.h"
 #include "common/printable.h"
+#include "experiment/machine.h"
 #include "model/accelerator.h"
 #include "record/whole_settings.h"
 #include "settings/core_settings.h"
@@ -46,6 +49,16 @@ void RunContext::warn(const std::string& message) const {
     if (!is_root()) return;
     say(stderr, "warning: {}\n", message);
     journal->event("warning", {{"message", message}});
+}
+
+void RunContext::warn_of_threads() const {
+    const int threads = at::get_num_threads(), cores = usable_cores();
+    const bool pinned = std::getenv("OMP_PROC_BIND") || std::getenv("GOMP_CPU_AFFINITY");  // to a core each, so that this one has one
+    if (threads <= cores || pinned) return;
+    warn(
+        fmt::format("this run computes on {} threads a process, as it was made to, and may use {} cores here, which is slow; give it more "
+                    "(cpus_per_task of a profile), or submit its experiment anew with fewer (threads)",
+                    threads, cores));
 }
 
 }  // namespace faceter::worker

@@ -23,6 +23,8 @@ struct RunContext {
     bool scores_in_bf16() const;
     /// On rank 0 alone: the others would say the same.
     void warn(const std::string& message) const;
+    /// Where the run was made for more threads than the machine gives it cores.
+    void warn_of_threads() const;
 
     RunDirectory run;
     Json settings;

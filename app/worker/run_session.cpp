@@ -129,6 +129,7 @@ int RunSession::execute() {
 
 int RunSession::work() {
     for (const std::string& warning : resume_warnings_) run_.warn(warning);
+    run_.warn_of_threads();
     refuse_meeting_names(run_.settings);
     check_processes(run_.settings, Catalogue::load(plugin_folders()), run_.rendezvous.size);  // they came by torchrun or srun
     if (run_.is_root()) {

@@ -115,7 +115,11 @@ bool RunTraining::train(const Variant& variant, const std::optional<Checkpoint>&
          [&](const std::string& what, const TrainingSet& set, const Tally& tally) {
              run_.journal->event("data", {{"use", what}, {"task", set.task}, {"card", {{"name", set.name}, {"counts", tally}}}});
          },
-         [&](const std::string& message) { run_.warn(message); }},
+         [&](const std::string& message) { run_.warn(message); },
+         [&] {
+             if (run_.stop_wanted())
+                 throw Error(ExitCode::stopped, "stopped while a stage chose its data; faceter resume goes on with the data sets left");
+         }},
         [&](std::size_t part, const std::string& task) {
             return needs_negatives(run_.settings, part, task, Catalogue::load(plugin_folders()));
         });

@@ -11,6 +11,7 @@
 #include "data/sources.h"
 #include "eval/comparable_rows.h"
 #include "experiment/recipes.h"
+#include "model/task_adapters.h"
 #include "train/pair_batch.h"
 #include "train/process_group.h"
 
@@ -96,10 +97,19 @@ MiningSettings mining_settings(const Json& settings) {
     return mining;
 }
 
+/// Before a router chooses, which is built when all is trained, a text goes through what its task has trained: the adapter of its name.
+Route as_it_stands(const EmbeddingModel& model, const TrainingSet& set, PairSide side) {
+    Route route = route_of(model, set, side);
+    if (!route.routed || model.router) return route;
+    route.routed = false;
+    if (const auto own = find_task_adapter(model, set.task)) route.path = Path::of_adapter(static_cast<int>(*own));
+    return route;
+}
+
 /// The model as it stands judges a set's queries and positives as it trains them: under the set's own instructions, where it brings some.
 /// What it mines it takes for a positive, too.
 TeacherEmbedder as_trained(ModelTeacher& teacher, const EmbeddingModel& model, const TrainingSet& set) {
-    return {[&teacher, query = route_of(model, set, PairSide::query), document = route_of(model, set, PairSide::positive)](
+    return {[&teacher, query = as_it_stands(model, set, PairSide::query), document = as_it_stands(model, set, PairSide::positive)](
                 std::span<const std::string_view> texts, Role role) {
                 return comparable_rows(teacher.embed(texts, role == Role::query ? query : document), teacher.similarity());
             },
@@ -114,9 +124,9 @@ bool is_own_teacher(const Json& settings) { return json_or<std::string>(settings
 ModelTeacher& StageData::teacher(const Json& settings, Teachers& teachers) const {
     const auto name = json_or<std::string>(settings, "teacher", "", "teacher");
     auto& teacher = teachers[name];
-    if (!teacher)
-        teacher =
-            name.empty() ? std::make_unique<ModelTeacher>(model_, &group_) : std::make_unique<ModelTeacher>(name, 0, device_, &group_);
+    if (teacher) return *teacher;
+    teacher = name.empty() ? std::make_unique<ModelTeacher>(model_, &group_) : std::make_unique<ModelTeacher>(name, 0, device_, &group_);
+    if (group_.size() == 1) teacher->set_progress([this](std::size_t) { reports_.stop_where_wanted(); });
     return *teacher;
 }
 

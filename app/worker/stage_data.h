@@ -19,6 +19,7 @@ class StageData {
         std::function<void(const std::string&)> phase;
         std::function<void(const std::string& what, const TrainingSet& set, const Tally& tally)> chosen;  ///< on rank 0
         std::function<void(const std::string&)> warn;                                                     ///< on rank 0
+        std::function<void()> stop_where_wanted;  ///< called while a process that is alone embeds; may throw
     };
     /// Whether the loss of the `part`th stage, or of one behind it, cannot do with examples of the task that have no hard negatives.
     using NeedsNegatives = std::function<bool(std::size_t part, const std::string& task)>;

@@ -8,8 +8,10 @@
 namespace faceter {
 namespace {
 
-/// Newer files nest the base of a kind of block under rope_parameters, older ones have a key of their own.
-Rotary rotary_of(const Json& config, const char* kind, const char* old_key, double usual, std::int64_t rotary_dim, std::string_view name) {
+/// Newer files nest the base of a kind of block under rope_parameters, older ones have a key of their own. transformers' class takes no
+/// rope_theta for both.
+Rotary rotary_of(Json config, const char* kind, const char* old_key, double usual, std::int64_t rotary_dim, std::string_view name) {
+    config.erase("rope_theta");
     return rotary_member(config, name, json_or<double>(config, old_key, usual, name), rotary_dim, kind);
 }
 

@@ -1,6 +1,7 @@
 #include "checkpoint/config_members.h"
 #include "checkpoint/nomic_experts.h"
 #include "checkpoint/rotary_post_norm.h"
+#include "common/error.h"
 
 // NomicBERT, dense (v1, v1.5: gated, no biases) and with token-routed blocks (v2): rotary positions, post-norm, fused query, key and value.
 // Its configuration is GPT-2's with additions; the hub's newer files carry transformers' own keys beside them, with the same values, and
@@ -27,6 +28,11 @@ void read_rotary(EncoderConfig& c, const Json& config, std::string_view name) {
     const double fraction = json_or<double>(config, "rotary_emb_fraction", 1, name);
     refuse_unless(fraction >= 0 && fraction <= 1, config, "rotary_emb_fraction", name, "a share of the head, 0 to 1,");
     c.rotary_dim = static_cast<std::int64_t>(static_cast<double>(c.head_dim) * fraction);
+    if (c.rotary_dim == 0)
+        throw data_error(
+            "{}: rotary_emb_fraction {} turns nothing of a head; the released code reads a table of positions then "
+            "(embeddings.position_embeddings), which no NomicBERT here has. Use a model with rotary positions",
+            name, fraction);
     const bool released = config.contains("rotary_emb_base") || config.contains("n_embd");
     c.rotary = rotary_member(config, name, 1000);
     if (released)

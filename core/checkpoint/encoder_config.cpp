@@ -96,6 +96,13 @@ std::string beyond_blocks(const std::string& type) {
     throw data_error("{}", message);
 }
 
+/// Of a configuration in transformers' own layout. The reader of nomic_bert follows the code that its releases name.
+bool names_other_code(const Json& config, const std::string& type) {
+    if (type == "nomic_bert" || !config.contains("auto_map")) return false;
+    const Json& map = config.at("auto_map");
+    return map.contains("AutoModel") || map.contains("AutoConfig");
+}
+
 }  // namespace
 
 void DropoutRates::set_hidden(double hidden) {
@@ -145,6 +152,9 @@ EncoderConfig EncoderConfig::from_json(const Json& given, std::string_view name,
     EncoderConfig c = found->second(config, name, weights);
     if (const auto unknown = unknown_members(config, type); !unknown.empty())
         c.remarks.push_back(fmt::format("{}: {} has no such members, which are not looked at: {}", name, type, quoted_list(unknown)));
+    if (names_other_code(config, type))
+        c.remarks.push_back(
+            fmt::format("{}: auto_map names code of the model's own, which is not run; computed as transformers' own {}", name, type));
     if (c.num_key_heads == 0) c.num_key_heads = c.num_heads;
     if (c.attention_scale == 0) c.attention_scale = 1.0 / std::sqrt(static_cast<double>(c.head_dim));
     check(c, name);

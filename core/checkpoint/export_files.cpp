@@ -22,8 +22,19 @@ constexpr std::array tokenizer_files = {"tokenizer.json",
                                         "vocab.json",
                                         "merges.txt"};
 
-std::string tokenizer_file(const fs::path& source) {
-    return source.filename() == "tokenizer.json" ? tokenizer_json_with_ends(source.parent_path()) : read_file(source);
+/// Without the code that a release names for its tokenizer: its files are not written, and the ends that it adds are in tokenizer.json.
+std::string without_code(const fs::path& source) {
+    const std::string text = read_file(source);
+    if (text.find("\"auto_map\"") == std::string::npos) return text;
+    Json config = parse_json(text, source.string());
+    return config.is_object() && config.erase("auto_map") > 0 ? config.dump(2) + "\n" : text;
+}
+
+/// A folder for this program alone is read here as the model in memory, whose router's gates are held against its tokenizer.
+std::string tokenizer_file(const fs::path& source, const ModelFolder& like) {
+    if (source.filename() == "tokenizer.json") return tokenizer_json_with_ends(source.parent_path());
+    const bool is_config = source.filename() == "tokenizer_config.json" && fs::exists(source.parent_path() / "tokenizer.json");
+    return is_config && !like.only_faceter ? without_code(source) : read_file(source);
 }
 
 void write_json(const fs::path& path, const Json& json) { write_file_atomic(path, json.dump(2) + "\n"); }
@@ -91,7 +102,7 @@ void write_sentence_transformers_files(const std::filesystem::path& out, const M
     write_json(out / "config_sentence_transformers.json", sentence_transformers_config(like));
     const fs::path home = tokenizer_home(like.encoder_folder);
     for (const char* name : tokenizer_files)
-        if (const fs::path source = home / name; fs::exists(source)) write_file_atomic(out / name, tokenizer_file(source));
+        if (const fs::path source = home / name; fs::exists(source)) write_file_atomic(out / name, tokenizer_file(source, like));
 }
 
 }  // namespace faceter

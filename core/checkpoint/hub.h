@@ -27,6 +27,8 @@ struct HubModel {
     static std::optional<HubModel> parse(const std::string& text);
     /// Its folder in the cache: models--org--name.
     std::filesystem::path folder(const HubSettings& settings) const;
+    /// "org/name" of a snapshot in a cache (models--org--name/snapshots/COMMIT); empty where the folder is none.
+    static std::string name_of(const std::filesystem::path& snapshot);
 };
 
 /// The snapshot of the model that the cache holds: of the commit that refs/REVISION names, of the commit itself, or, for "main" without a

@@ -152,6 +152,15 @@ std::filesystem::path HubModel::folder(const HubSettings& settings) const {
     return settings.cache / folder;
 }
 
+std::string HubModel::name_of(const std::filesystem::path& snapshot) {
+    constexpr std::string_view prefix = "models--", between = "--";
+    const fs::path folder = (snapshot.has_filename() ? snapshot : snapshot.parent_path()).parent_path();
+    const std::string name = folder.parent_path().filename().string();
+    const std::size_t end = name.find(between, prefix.size());
+    if (folder.filename() != "snapshots" || !name.starts_with(prefix) || end == std::string::npos) return "";
+    return name.substr(prefix.size(), end - prefix.size()) + "/" + name.substr(end + between.size());
+}
+
 std::filesystem::path find_snapshot(const HubModel& model, const HubSettings& settings) {
     const fs::path folder = model.folder(settings), snapshots = folder / "snapshots", ref = folder / "refs" / model.revision;
     std::error_code error;

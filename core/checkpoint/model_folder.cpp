@@ -4,6 +4,7 @@
 #include <array>
 
 #include "checkpoint/folder_modules.h"
+#include "checkpoint/hub.h"
 #include "checkpoint/module_members.h"
 #include "checkpoint/rotary_scaling.h"
 #include "checkpoint/tokenizer_folder.h"
@@ -87,11 +88,27 @@ std::string pooling_mode(const Json& config, const fs::path& source) {
     return modes.empty() ? "mean" : modes[0];
 }
 
+/// The releases whose instructions sentence-transformers leaves out of pooling by their names, whatever their files say
+/// (SentenceTransformer.__init__).
+bool is_released_instructor(const fs::path& folder) {
+    constexpr std::array<std::string_view, 3> releases = {"hkunlp/instructor-base", "hkunlp/instructor-large", "hkunlp/instructor-xl"};
+    return std::find(releases.begin(), releases.end(), HubModel::name_of(folder)) != releases.end();
+}
+
 void read_pooling(const fs::path& folder, ModelFolder& model) {
     const fs::path path = folder / "config.json";
     const Json config = read_config(path);
     model.pooling = pooling_of_mode(pooling_mode(config, path), path);
-    model.include_prompt = json_or(config, "include_prompt", true, path.string());
+    model.include_prompt = json_or(config, "include_prompt", true, path.string()) && !is_released_instructor(model.folder);
+}
+
+/// What is no path of torch's sentence-transformers runs only where it is told to trust it, and else takes Tanh in its place.
+bool has_tanh(const Json& config, const std::string& path) {
+    const auto activation = json_or<std::string>(config, "activation_function", "torch.nn.modules.activation.Tanh", path);
+    const std::string name = activation.starts_with("torch.") ? class_name(activation) : "";
+    if (name != "Tanh" && name != "Identity")
+        throw data_error("{}: activation_function {} is not supported; torch's Tanh and Identity are", path, faceter::quoted(activation));
+    return name == "Tanh";
 }
 
 DenseModule read_dense(const fs::path& folder, const std::string& module) {
@@ -103,11 +120,7 @@ DenseModule read_dense(const fs::path& folder, const std::string& module) {
     dense.in_features = json_at<std::int64_t>(config, "in_features", path.string());
     dense.out_features = json_at<std::int64_t>(config, "out_features", path.string());
     dense.bias = json_or(config, "bias", true, path.string());
-    const std::string activation =
-        class_name(json_or<std::string>(config, "activation_function", "torch.nn.modules.activation.Tanh", path.string()));
-    if (activation != "Tanh" && activation != "Identity")
-        throw data_error("{}: activation_function {} is not supported; Tanh and Identity are", path.string(), faceter::quoted(activation));
-    dense.tanh = activation == "Tanh";
+    dense.tanh = has_tanh(config, path.string());
     constexpr std::int64_t largest = 1 << 20;
     if (dense.in_features < 1 || dense.in_features > largest || dense.out_features < 1 || dense.out_features > largest)
         throw data_error("{}: a layer from {} to {} features; 1 to {} were expected", path.string(), dense.in_features, dense.out_features,
@@ -243,6 +256,11 @@ void read_task_instructions(ModelFolder& model, const std::string& config_name) 
     for (const auto& [name, prompt] : prompts.items()) model.prompts[name] = json_at<std::string>(prompts, name, config_name);
 }
 
+/// sentence-transformers gives a model empty prompts "query" and "document" where it has none, and where a prompt is null.
+bool is_empty_prompt(const std::string& name, const ModelFolder& model, const Json& prompts) {
+    return !model.prompts.contains(name) && (name == "query" || name == "document" || prompts.contains(name));
+}
+
 void read_prompts(ModelFolder& model) {
     const fs::path path = model.folder / "config_sentence_transformers.json";
     if (!fs::exists(path)) return;
@@ -256,6 +274,7 @@ void read_prompts(ModelFolder& model) {
     for (const auto& [name, prompt] : prompts.items())
         if (!prompt.is_null()) model.prompts[name] = json_at<std::string>(prompts, name, path.string());
     model.default_prompt = json_or(config, "default_prompt_name", std::string(), path.string());
+    if (is_empty_prompt(model.default_prompt, model, prompts)) model.default_prompt.clear();
     if (!model.default_prompt.empty()) model.prompt(model.default_prompt);
     const std::string similarity = json_or(config, "similarity_fn_name", std::string("cosine"), path.string());
     const auto found = std::find(similarity_names.begin(), similarity_names.end(), similarity);
@@ -292,6 +311,17 @@ void refuse_export_of_several(const fs::path& folder) {
         "{}: the folder is an adapter of {} and no model by itself; merge it into that model (PEFT's merge_and_unload(), then "
         "save_pretrained()) and name the result",
         adapter.string(), faceter::quoted(json_or<std::string>(read_config(adapter), "base_model_name_or_path", "?", adapter.string())));
+}
+
+/// Whether transformers puts such an adapter onto the weights beside it depends on whether PEFT is installed.
+void refuse_adapter_beside(const fs::path& folder) {
+    const fs::path adapter = folder / "adapter_config.json";
+    if (fs::exists(adapter))
+        throw data_error(
+            "{}: an adapter lies beside the model's own weights, which transformers puts onto them where PEFT is installed, and which is "
+            "not read here; merge it into them (PEFT's merge_and_unload(), then save_pretrained() into another folder) and name the "
+            "result, or take it out where the model is meant without it",
+            adapter.string());
 }
 
 /// Whose modules.json counts for a folder: its own, or that of the folder above where its tokenizer lies.
@@ -353,6 +383,7 @@ ModelFolder ModelFolder::open(const std::filesystem::path& folder) {
     const bool of_jina = fs::exists(modules) && read_modules(modules, model);
     const fs::path config = (elsewhere ? folder : model.encoder_folder) / "config.json";
     if (!fs::exists(config)) throw_no_model(config);
+    refuse_adapter_beside(config.parent_path());
     model.config = read_config(config);
     model.model_type = json_at<std::string>(model.config, "model_type", config.string());
     require_jina(model, of_jina, config.string());

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "checkpoint/hub.h"
 #include "checkpoint/tokenizer_folder.h"
 #include "common/error.h"
 #include "common/strings.h"
@@ -145,6 +146,17 @@ std::optional<std::string> remark_on_length(const ModelFolder& folder, const Enc
         folder.folder.string(), folder.max_seq_length, trained);
 }
 
+/// As sentence-transformers warns: of the hub's models by their names.
+std::optional<std::string> remark_on_instructor(const ModelFolder& folder) {
+    const std::string name = HubModel::name_of(folder.folder);
+    if (!folder.include_prompt || lowercase_ascii(name.substr(name.find('/') + 1)).find("instructor") == std::string::npos)
+        return std::nullopt;
+    return fmt::format(
+        "{}: {} is called as INSTRUCTOR's models are, which leave the instruction's tokens out of pooling, and its files do not say so; if "
+        "it is one, set include_prompt to false in its pooling's config.json",
+        folder.folder.string(), faceter::quoted(name));
+}
+
 std::optional<std::string> remark_on_words(const Tokenizer& tokenizer, std::string_view name) {
     const auto rows = static_cast<int>(tokenizer.vocab_size());
     const std::string first = tokenizer.id_to_piece(rows);
@@ -164,6 +176,7 @@ std::vector<std::string> check_model(const ModelFolder& folder) {
     const auto tokenizer = load_model_tokenizer(folder, config, name);
     std::vector<std::string> remarks = config.remarks;
     if (const auto remark = remark_on_length(folder, config)) remarks.push_back(*remark);
+    if (const auto remark = remark_on_instructor(folder)) remarks.push_back(*remark);
     if (const auto remark = remark_on_words(*tokenizer, name)) remarks.push_back(*remark);
     if (const auto remark = remark_on_home(folder.encoder_folder)) remarks.push_back(*remark);
     if (const auto remark = remark_on_steps(folder.encoder_folder)) remarks.push_back(*remark);

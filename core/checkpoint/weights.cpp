@@ -56,6 +56,19 @@ std::set<std::string> shard_names(const fs::path& index) {
     return names;
 }
 
+/// Of a model of modules (the file's folder, or the one above) all parts are converted at once.
+[[noreturn]] void throw_pickle(const fs::path& file) {
+    const fs::path folder = file.parent_path();
+    std::error_code ignored;
+    const bool of_modules = fs::exists(folder / "modules.json", ignored) || fs::exists(folder.parent_path() / "modules.json", ignored);
+    throw data_error(
+        "{}: weights in this format are pickles, and loading a pickle runs whatever code it holds, so it is refused. Use a revision of "
+        "the model that has model.safetensors, or convert it where you trust it: {}",
+        file.string(),
+        of_modules ? "SentenceTransformer(DIR).save_pretrained(DIR), DIR the folder with modules.json"
+                   : "AutoModel.from_pretrained(DIR).save_pretrained(DIR)");
+}
+
 }  // namespace
 
 Weights::Weights(std::span<const std::filesystem::path> files) {
@@ -132,13 +145,7 @@ std::vector<std::filesystem::path> find_weight_files(const std::filesystem::path
         return files;
     }
     for (const char* pickle : {"pytorch_model.bin", "pytorch_model.bin.index.json"})
-        if (fs::exists(folder / pickle))
-            throw data_error(
-                "{}: weights in this format are pickles, and loading a pickle runs whatever code it holds, so it is refused. Use a "
-                "revision of "
-                "the model that has model.safetensors, or convert it where you trust it: "
-                "AutoModel.from_pretrained(DIR).save_pretrained(DIR)",
-                (folder / pickle).string());
+        if (fs::exists(folder / pickle)) throw_pickle(folder / pickle);
     if (fs::exists(folder / "onnx"))
         throw data_error(
             "{}: holds its weights in ONNX graphs alone (onnx), which other programs run; name the run or model that it was written from, "

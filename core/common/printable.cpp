@@ -3,6 +3,8 @@
 #include <unicode/uchar.h>
 #include <unicode/utf8.h>
 
+#include <atomic>
+
 #include "common/strings.h"
 #include "common/terminal_controls.h"
 
@@ -36,9 +38,25 @@ std::string printable_lines(std::string_view text) {
     return out;
 }
 
+namespace {
+
+constexpr std::string_view from_the_beginning = "\r\033[K";  // what a line of progress is drawn behind (progress.h)
+
+/// A line of progress stands unfinished on the terminal; other text does not go on in it.
+std::atomic<bool> progress_stands{false};
+
+void put_error(std::string_view text) {
+    const bool is_progress = text.starts_with(from_the_beginning);
+    const bool stands = is_progress && text.size() > from_the_beginning.size() && !text.ends_with('\n');
+    if (progress_stands.exchange(stands) && !is_progress) std::fwrite(from_the_beginning.data(), 1, from_the_beginning.size(), stderr);
+    std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
+}  // namespace
+
 void put(std::FILE* stream, std::string_view text) {
     if (stream == stderr)
-        std::fwrite(text.data(), 1, text.size(), stream);
+        put_error(text);
     else
         fmt::print(stream, "{}", text);
 }

@@ -36,7 +36,7 @@ ProgressLine::ProgressLine(std::string what, std::uint64_t total, std::string_vi
     : what_(std::move(what)), unit_(unit), total_(total), start_(std::chrono::steady_clock::now()), terminal_(is_terminal(stderr)) {}
 
 ProgressLine::~ProgressLine() {
-    if (!finished_ && terminal_) std::fputs("\r\033[K", stderr);
+    if (!finished_ && terminal_) put(stderr, "\r\033[K");
 }
 
 void ProgressLine::start_at(std::uint64_t done) {

@@ -78,7 +78,21 @@ Cell published_cell(const PublishedColumn& column, const ComparedRow& row) {
     return line ? Cell::of(line->values.at(column.model)) : Cell{};
 }
 
+/// A paper's mean is over all its data sets, whichever the row's is over.
+void add_published_means(const ComparisonView& view, const std::vector<PublishedColumn>& published, Table& table) {
+    for (const PublishedColumn& column : published)
+        for (const ComparedRow& row : view.rows) {
+            const PublishedRow* line = published_row(column.table, row);
+            if (!line || !line->dataset.empty() || line->sets == 0) continue;
+            std::string note = fmt::format("{}, {}: over {} data set{}; the row's mean is {}.", column.table.heading(), line->label,
+                                           line->sets, line->sets == 1 ? "" : "s", row.name);
+            if (std::find(table.footnotes.begin(), table.footnotes.end(), note) == table.footnotes.end())
+                table.footnotes.push_back(std::move(note));
+        }
+}
+
 void add_published(const ComparisonView& view, const std::vector<PublishedColumn>& published, Table& table) {
+    add_published_means(view, published, table);
     for (const PublishedColumn& column : published) {
         table.add_column(column.heading(), column.table.is_gain(column.model) ? ColumnKind::delta : ColumnKind::number, 2).group =
             column.table.heading();

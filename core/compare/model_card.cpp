@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "checkpoint/hub.h"
 #include "common/strings.h"
 #include "compare/result_files.h"
 #include "data/entry.h"
@@ -174,21 +175,12 @@ std::string front_matter(const ExportedFolder& folder, const std::string& licenc
     std::string text = "---\n";
     if (!licence.empty()) text += fmt::format("license: {}\n", licence);
     if (folder.only_faceter.empty()) text += "library_name: sentence-transformers\npipeline_tag: sentence-similarity\n";
-    if (const std::string id = hub_id(folder.start_model); !id.empty()) text += fmt::format("base_model: {}\n", Json(id).dump());
+    if (const std::string id = HubModel::name_of(folder.start_model); !id.empty()) text += fmt::format("base_model: {}\n", Json(id).dump());
     return text +
            fmt::format("tags: [{}feature-extraction, faceter]\n---\n\n", folder.only_faceter.empty() ? "sentence-transformers, " : "");
 }
 
 }  // namespace
-
-std::string hub_id(const fs::path& folder) {
-    constexpr std::string_view prefix = "models--", between = "--";
-    if (folder.parent_path().filename() != "snapshots") return "";
-    const std::string name = folder.parent_path().parent_path().filename().string();
-    const std::size_t end = name.find(between, prefix.size());
-    if (!name.starts_with(prefix) || end == std::string::npos) return "";
-    return name.substr(prefix.size(), end - prefix.size()) + "/" + name.substr(end + between.size());
-}
 
 std::string licence_of(const fs::path& folder) {
     std::error_code error;

@@ -26,10 +26,6 @@ struct ExportedFolder {
 /// start model of the same experiment where the project has one, prompts, how to load it, the start model's licence, and who proved it.
 std::string model_card(const RunDirectory& run, const ExportedFolder& folder);
 
-/// "org/name" of a model in the hub's cache (models--org--name/snapshots/COMMIT); empty where the folder is none: a name of that form may
-/// be anybody's folder.
-std::string hub_id(const fs::path& folder);
-
 /// The licence that a model folder's README.md names in its front matter ("apache-2.0"); empty: it names none.
 std::string licence_of(const fs::path& folder);
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "common/error.h"
@@ -51,37 +52,47 @@ std::string checked_name(const Json& value, const char* what, const std::string&
     return name;
 }
 
-/// Numbers of one subset's scores, under our names, as fractions; what is no score (thresholds, lists, times) is left out.
-std::map<std::string, double> measures_of(const Json& scores) {
+struct SubsetScores {
+    std::string name;
+    std::map<std::string, double> measures{};
+    std::set<std::string> not_numbers{};  ///< measures that are NaN
+    bool operator==(const SubsetScores&) const = default;
+    bool has(const std::string& measure) const { return measures.contains(measure) || not_numbers.contains(measure); }
+};
+
+/// One subset's scores under our names, as fractions; what is no score (thresholds, lists, times) is left out.
+SubsetScores subset_of(std::string name, const Json& scores) {
     static const std::map<std::string, std::string> groups{{"cos_sim", "cosine"},      {"dot", "dot"}, {"euclidean", "euclidean"},
                                                            {"manhattan", "manhattan"}, {"max", "max"}, {"similarity", "similarity"}};
-    std::map<std::string, double> measures;
-    const auto take = [&](const std::string& name, const Json& value) {
-        if (value.is_number() && std::abs(value.get<double>()) <= 1.0 + 1e-6 && name.size() <= max_name)
-            measures[name] = value.get<double>();
+    SubsetScores subset{std::move(name)};
+    const auto take = [&](const std::string& measure, const Json& value) {
+        if (measure.size() > max_name) return;
+        if (value.is_null()) subset.not_numbers.insert(measure);
+        if (value.is_number() && std::abs(value.get<double>()) <= 1.0 + 1e-6) subset.measures[measure] = value.get<double>();
     };
-    for (const auto& [name, value] : scores.items()) {
-        if (name == "evaluation_time" || name.find("threshold") != std::string::npos) continue;
-        const auto group = groups.find(name);
+    for (const auto& [measure, value] : scores.items()) {
+        if (measure == "evaluation_time" || measure.find("threshold") != std::string::npos) continue;
+        const auto group = groups.find(measure);
         if (group != groups.end() && value.is_object()) {
             for (const auto& [inner, number] : value.items())  // before 1.11: {"cos_sim": {"spearman": ...}}
                 if (inner.find("threshold") == std::string::npos) take(group->second + "_" + inner, number);
         } else {
-            take(name, value);
+            take(measure, value);
         }
     }
-    return measures;
+    return subset;
 }
 
-std::string guess_type(const std::map<std::string, double>& measures) {
-    const auto has = [&](const char* name) { return measures.contains(name); };
+std::string guess_type(const SubsetScores& subset) {
+    const auto has = [&](const char* measure) { return subset.has(measure); };
     if (has("ndcg_at_10")) return "retrieval";
     if (has("v_measure")) return "clustering";
     if (has("map") && has("mrr")) return "reranking";
     if (has("cosine_ap") || has("max_ap")) return "pair_classification";
     if (has("cosine_spearman")) return has("dot_spearman") ? "summarisation" : "sts";
     if (has("lrap")) return "multilabel_classification";
-    if (has("accuracy") && has("f1")) return has("precision") && has("recall") ? "bitext_mining" : "classification";
+    if (has("accuracy") && has("f1"))  // version 2 has precision and recall of classifications too
+        return has("precision") && has("recall") && !has("f1_weighted") ? "bitext_mining" : "classification";
     return "other";
 }
 
@@ -90,14 +101,9 @@ std::string main_measure(const std::string& type) {
     return std::string(metric.empty() ? "main_score" : metric);
 }
 
-struct SubsetScores {
-    std::string name;
-    std::map<std::string, double> measures;
-};
-
 bool is_scores(const Json& object) {
     for (const auto& [name, value] : object.items())
-        if (value.is_number() && name != "evaluation_time") return true;
+        if ((value.is_number() || value.is_null()) && name != "evaluation_time") return true;
     return object.contains("cos_sim");
 }
 
@@ -106,7 +112,7 @@ void add_once(std::vector<SubsetScores>& subsets, SubsetScores one, const std::s
     const auto same = std::find_if(subsets.begin(), subsets.end(), [&](const SubsetScores& before) { return before.name == one.name; });
     if (same == subsets.end())
         subsets.push_back(std::move(one));
-    else if (same->measures != one.measures)
+    else if (*same != one)
         throw data_error("{}: subset {} stands twice in a split, with different scores; remove the one that does not count", file,
                          faceter::quoted(one.name));
 }
@@ -119,14 +125,14 @@ std::vector<SubsetScores> read_split(const Json& split, const std::string& file)
         for (const Json& one : split) {
             if (!one.is_object() || !one.contains("hf_subset"))
                 throw data_error("{}: an entry of 'scores' is no object with 'hf_subset'", file);
-            add_once(subsets, {checked_name(one["hf_subset"], "hf_subset", file), measures_of(one)}, file);
+            add_once(subsets, subset_of(checked_name(one["hf_subset"], "hf_subset", file), one), file);
         }
     } else if (split.is_object() && is_scores(split)) {
-        subsets.push_back({"default", measures_of(split)});
+        subsets.push_back(subset_of("default", split));
     } else if (split.is_object()) {
         if (split.size() > max_subsets) throw data_error("{}: more than {} subsets", file, max_subsets);
         for (const auto& [name, one] : split.items())
-            if (one.is_object()) subsets.push_back({checked_name(name, "a subset", file), measures_of(one)});
+            if (one.is_object()) subsets.push_back(subset_of(checked_name(name, "a subset", file), one));
     }
     if (subsets.empty()) throw data_error("{}: a split of 'scores' has no scores", file);
     return subsets;
@@ -160,10 +166,15 @@ TaskFile open_task(const Json& json, const std::string& file) {
     return task;
 }
 
-std::string chosen_split(const TaskFile& task, const SuiteSet* set) {
+/// The split that the suite scores where the file has it, else another, with a note.
+std::string chosen_split(const TaskFile& task, const SuiteSet* set, const std::string& file, std::vector<std::string>& notes) {
     const std::string wanted = set ? set->entry.value("split", std::string("test")) : "test";
     if (task.splits.contains(wanted)) return wanted;
-    return task.splits.contains("test") ? "test" : task.splits.begin()->first;
+    const std::string taken = task.splits.contains("test") ? "test" : task.splits.begin()->first;
+    if (set)
+        notes.push_back(
+            fmt::format("{}: {} is scored on its split {} here, and this score is of {}", file, set->name, wanted, faceter::quoted(taken)));
+    return taken;
 }
 
 /// What is said where the suite's subsets are not those of the score; a file without languages has one subset, "default".
@@ -197,9 +208,11 @@ std::string counting_measure(const std::string& type, const SuiteSet* set, const
     return set || main == measures.end() || is_main ? usual : "main_score";
 }
 
-double main_score(const SubsetScores& subset, const std::string& metric, const std::string& file) {
+/// Nothing where it is NaN.
+std::optional<double> main_score(const SubsetScores& subset, const std::string& metric, const std::string& file) {
     for (const std::string& name : {metric, std::string("main_score")})
         if (const auto found = subset.measures.find(name); found != subset.measures.end()) return found->second;
+    if (subset.not_numbers.contains(metric) || subset.not_numbers.contains("main_score")) return {};
     throw data_error("{}: subset {} has neither {} nor main_score as a fraction between -1 and 1", file, faceter::quoted(subset.name),
                      metric);
 }
@@ -216,20 +229,25 @@ Json percent_of(const std::map<std::string, double>& measures, const std::string
     return metrics;
 }
 
-/// In our form (EvaluationResult::to_json).
-Json result_from(const TaskFile& task, const std::string& file, std::vector<std::string>& notes) {
+/// In our form (EvaluationResult::to_json); nothing, with a note, where a subset's score is NaN.
+std::optional<Json> result_from(const TaskFile& task, const std::string& file, std::vector<std::string>& notes) {
     const SuiteSet* set = set_by_mteb_name(task.task);
-    const std::string split = chosen_split(task, set);
+    const std::string split = chosen_split(task, set, file, notes);
     std::vector<SubsetScores> subsets = read_split(task.splits.at(split), file);
     choose(subsets, set, file, notes);
-    const std::string type = set ? set->task_type : guess_type(subsets.front().measures);
+    const std::string type = set ? set->task_type : guess_type(subsets.front());
     const std::string metric = counting_measure(type, set, subsets.front().measures);
     double sum = 0;
     Json parts = Json::array();
     for (const SubsetScores& one : subsets) {
-        const double score = main_score(one, metric, file);
-        sum += score;
-        parts.push_back({{"name", one.name}, {"score", 100 * score}, {"n", 0}, {"metrics", percent_of(one.measures, type)}});
+        const std::optional<double> score = main_score(one, metric, file);
+        if (!score) {
+            notes.push_back(fmt::format("{}: the score of subset {} is no number (NaN); {} is left out", file, faceter::quoted(one.name),
+                                        set ? set->name : task.task));
+            return {};
+        }
+        sum += *score;
+        parts.push_back({{"name", one.name}, {"score", 100 * *score}, {"n", 0}, {"metrics", percent_of(one.measures, type)}});
     }
     Json result = {{"name", set ? set->name : task.task},
                    {"task_type", type},
@@ -268,27 +286,72 @@ std::vector<fs::path> json_files(const fs::path& folder) {
     return files;
 }
 
-/// results/<model>/<revision>/<task>.json with model_meta.json; older ones have no revision.
-std::pair<std::string, std::string> model_of(const fs::path& root, const fs::path& folder) {
+using ModelKey = std::pair<std::string, std::string>;  // name and revision
+
+/// What model_meta.json says; nothing where there is none, or none with a name.
+std::optional<Json> card_of(const fs::path& folder) {
     const fs::path meta = folder / "model_meta.json";
     std::error_code ignored;
-    if (fs::is_regular_file(meta, ignored)) {
-        const Json json = parse_untrusted_json(strict_json(read_file(meta, max_file_bytes)));
-        if (!json.is_object() || !json.contains("name")) throw data_error("{}: no JSON object with 'name'", meta.string());
-        if (!json["name"].is_null()) {
-            const std::string revision =
-                json.contains("revision") && json["revision"].is_string() ? json["revision"].get<std::string>() : "";
-            return {checked_name(json["name"], "name", meta.string()),
-                    revision.empty() ? "" : checked_name(revision, "revision", meta.string())};
-        }
-    }
-    const auto readable = [&](const fs::path& path) {
-        std::string name = path.filename().string();
+    if (!fs::is_regular_file(meta, ignored)) return {};
+    Json card = parse_untrusted_json(strict_json(read_file(meta, max_file_bytes)));
+    if (!card.is_object() || !card.contains("name")) throw data_error("{}: no JSON object with 'name'", meta.string());
+    if (card["name"].is_null()) return {};
+    return card;
+}
+
+std::string checked_folder_name(const fs::path& folder) {
+    return checked_name(folder.filename().string(), "the folder's name", folder.string());
+}
+
+/// <model>/<revision> or, in older results, <model>.
+ModelKey key_by_folders(const fs::path& root, const fs::path& folder) {
+    const auto readable = [](const fs::path& path) {
+        std::string name = checked_folder_name(path);
         if (const auto at = name.find("__"); at != std::string::npos) name.replace(at, 2, "/");
-        return checked_name(name, "the folder's name", path.string());
+        return name;
     };
     if (folder == root || folder.parent_path() == root) return {readable(folder), ""};
-    return {readable(folder.parent_path()), checked_name(folder.filename().string(), "the folder's name", folder.string())};
+    return {readable(folder.parent_path()), checked_folder_name(folder)};
+}
+
+/// One that ran with settings of its own, as a truncated dimension, is another model.
+ModelKey as_experiment(const ModelKey& model, const fs::path& folder) {
+    return {fmt::format("{} ({})", model.first, checked_folder_name(folder)), model.second};
+}
+
+bool is_below(const fs::path& folder, const fs::path& root) {
+    const fs::path way = folder.lexically_relative(root);
+    return !way.empty() && way != "." && *way.begin() != "..";
+}
+
+/// results/<model>/<revision>/<task>.json with model_meta.json; version 2 has <revision>/experiments/<settings>/<task>.json as well, where
+/// model_meta.json names the plain model.
+ModelKey model_of(const fs::path& root, const fs::path& folder) {
+    if (const std::optional<Json> card = card_of(folder)) {
+        const std::string file = (folder / "model_meta.json").string();
+        const Json revision = card->value("revision", Json()), settings = card->value("experiment_kwargs", Json());
+        const bool has_revision = revision.is_string() && !revision.get_ref<const std::string&>().empty();
+        const ModelKey model{checked_name(card->at("name"), "name", file), has_revision ? checked_name(revision, "revision", file) : ""};
+        return settings.is_object() && !settings.empty() ? as_experiment(model, folder) : model;
+    }
+    const fs::path plain = folder.parent_path().parent_path();
+    const bool is_experiment = folder.parent_path().filename() == "experiments" && (is_below(plain, root) || card_of(plain));
+    return is_experiment ? as_experiment(model_of(root, plain), folder) : key_by_folders(root, folder);
+}
+
+bool is_ours(const Json& result) {
+    return result.at("settings").at("dataset_revision").get_ref<const std::string&>().starts_with("faceter:");
+}
+
+/// Scores of other protocols stand in one column with ours all the same.
+void note_other_protocols(ImportedModel& model) {
+    std::map<std::string, std::vector<std::string>> names_by_difference;
+    for (const Json& result : model.results)
+        if (const SuiteSet* set = set_by_name(result.at("name").get<std::string>()); set && !set->differs.empty() && !is_ours(result))
+            names_by_difference[set->differs].push_back(set->name);
+    for (const auto& [difference, names] : names_by_difference)
+        model.notes.push_back(fmt::format("{}: {} {} scored otherwise here than by mteb: {}; hold these scores against those of mteb alone",
+                                          model.model, join(names, ", "), names.size() == 1 ? "is" : "are", difference));
 }
 
 }  // namespace
@@ -296,8 +359,8 @@ std::pair<std::string, std::string> model_of(const fs::path& root, const fs::pat
 std::vector<ImportedModel> read_mteb_results(const fs::path& given) {
     fs::path root = absolute_path(given);
     if (root.filename().empty()) root = root.parent_path();
-    std::map<std::pair<std::string, std::string>, ImportedModel> models;
-    std::map<std::pair<std::string, std::string>, std::set<std::string>> names;
+    std::map<ModelKey, ImportedModel> models;
+    std::map<ModelKey, std::set<std::string>> names;
     for (const fs::path& file : json_files(root)) {
         const std::string text = read_file(file, max_file_bytes);
         const Json json = parse_untrusted_json(strict_json(text));
@@ -308,16 +371,26 @@ std::vector<ImportedModel> read_mteb_results(const fs::path& given) {
         model.revision = key.second;
         model.fingerprint = hash128(model.fingerprint + hash128(text).hex()).hex();
         ++model.num_files;
-        Json result = result_from(open_task(json, file.string()), file.string(), model.notes);
-        if (!names[key].insert(result["name"].get<std::string>()).second)
-            model.notes.push_back(fmt::format("{}: {} has another result of {}; this one is left out", file.string(), key.first,
-                                              result["name"].get<std::string>()));
+        std::optional<Json> result = result_from(open_task(json, file.string()), file.string(), model.notes);
+        if (!result) continue;
+        const std::string name = result->at("name");
+        if (!names[key].insert(name).second)
+            model.notes.push_back(fmt::format("{}: {} has another result of {}; this one is left out", file.string(), key.first, name));
         else
-            model.results.push_back(std::move(result));
+            model.results.push_back(std::move(*result));
     }
     if (models.empty()) throw data_error("{}: holds no .json file; a folder with result files of MTEB is expected", root.string());
     std::vector<ImportedModel> all;
-    for (auto& [key, model] : models) all.push_back(std::move(model));
+    std::vector<std::string> left_out;  // of models without a score
+    for (auto& [key, model] : models) {
+        note_other_protocols(model);
+        if (model.results.empty())
+            left_out.insert(left_out.end(), model.notes.begin(), model.notes.end());
+        else
+            all.push_back(std::move(model));
+    }
+    if (all.empty()) throw data_error("{}: none of its scores is a number: {}", root.string(), join(left_out, "; "));
+    all.front().notes.insert(all.front().notes.begin(), left_out.begin(), left_out.end());
     return all;
 }
 

@@ -35,13 +35,14 @@ std::string mteb_model_folder(const std::string& model);
 struct ImportedModel {
     std::string model, revision;
     std::vector<Json> results;       ///< in our form, percent, by data set
-    std::vector<std::string> notes;  ///< what was left out
+    std::vector<std::string> notes;  ///< what was left out, or is scored otherwise than here
     std::string fingerprint;         ///< of the files' content
     std::size_t num_files = 0;
 };
 
 /// Reads the result files under `folder`, those of versions before 1.11 too. Everything is checked, since the files are somebody else's:
-/// data errors name the file and what was expected. Of several splits the suite's counts, else "test".
+/// data errors name the file and what was expected. Of several splits the suite's counts, else "test". What mteb 2 ran with settings of its
+/// own (experiments/<settings>/) is a model "name (settings)".
 std::vector<ImportedModel> read_mteb_results(const fs::path& folder);
 
 struct ImportedRun {

@@ -10,6 +10,7 @@
 #include "common/error.h"
 #include "common/printable.h"
 #include "common/strings.h"
+#include "data/pair_texts.h"
 
 namespace faceter {
 namespace {
@@ -17,7 +18,6 @@ namespace {
 constexpr std::array<std::string_view, 8> query_names{"query", "anchor", "question", "title", "sentence1", "text1", "source", "premise"};
 constexpr std::array<std::string_view, 11> document_names{"document", "positive",  "answer", "passage", "body",      "description",
                                                           "abstract", "sentence2", "text2",  "target",  "hypothesis"};
-constexpr std::array<std::string_view, 5> negative_names{"negative", "hard_negative", "negatives", "hard_negatives", "neg"};
 constexpr std::array<std::string_view, 7> label_names{"label", "label_text", "category", "class", "topic", "section", "intent"};
 
 constexpr std::array<std::string_view, 13> grade_names{
@@ -31,12 +31,6 @@ constexpr std::array<std::string_view, 22> count_names{"year",  "month", "day", 
 template <std::size_t N>
 bool is_among(const std::array<std::string_view, N>& names, std::string_view name) {
     return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-/// "negative", "negative_2", "neg3".
-bool is_name_of_negatives(std::string_view name) {
-    while (!name.empty() && (name.back() == '_' || (name.back() >= '0' && name.back() <= '9'))) name.remove_suffix(1);
-    return is_among(negative_names, name);
 }
 
 template <std::size_t N>

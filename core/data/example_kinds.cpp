@@ -127,7 +127,8 @@ std::string reason_not_of_format(const Json& settings) {
         std::error_code none;
         if (entry.source != "file" || !fs::is_regular_file(entry.need_path(), none) || is_for_others(entry.need_path())) return "";
         const std::string format = format_of(entry);
-        if (format.empty() || format == "texts") return "";
+        if (!format.empty() && !entry.labels.empty()) reason = reason_not_by_label(format);
+        if (format.empty() || format == "texts" || !reason.empty()) return reason;
         RecordErrors errors(entry.on_error);
         read_records(entry.need_path(), errors, format == "labelled" ? labelled_columns() : pair_columns(), [&](const Record& record) {
             if (entry.on_error == RecordErrors::Policy::fail) reason = reason_of_record(record, format);

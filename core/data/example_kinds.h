@@ -18,9 +18,9 @@ struct ExampleKind {
 /// with them.
 bool look_at_examples(const Json& entry, const std::function<bool(ExampleKind)>& take);
 
-/// Why reading the one file of a data entry (source file) will end at its first record: this is none of the entry's format, or cannot be
-/// read. Empty where it can, where there is none, and of Parquet where this build does not read it; where bad records are passed over
-/// (on_error: skip), what ends reading all the same.
+/// Why reading the one file of a data entry (source file) will end at its first record: this is none of the entry's format, its labels
+/// choose nothing in this format, or it cannot be read. Empty where it can, where there is none, and of Parquet where this build does not
+/// read it; where bad records are passed over (on_error: skip), what ends reading all the same.
 std::string reason_not_of_format(const Json& entry);
 
 }  // namespace faceter

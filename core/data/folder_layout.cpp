@@ -43,7 +43,25 @@ const FolderLayout* find_layout(const std::string& task) {
 /// Files that show a layout by one of their records.
 constexpr const char* telling_stems[]{"test", "train", "texts", "dev", "val", "valid", "validation"};
 
-bool is_of_retrieval(const fs::path& folder) { return find_file(folder, "corpus", false) && find_file(folder, "queries", false); }
+bool is_first_shard(const fs::path& file) {
+    const std::string name = lowercase_ascii(file.filename().string());
+    return name.ends_with(".parquet") && (name.find("-of-") == name.npos || name.find("-00000-of-") != name.npos);
+}
+
+/// Tables of Parquet that lie in a folder, each by its first shard.
+std::vector<fs::path> parquet_tables(const fs::path& folder) {
+    std::vector<fs::path> found;
+    std::error_code none;
+    for (const auto& entry : fs::directory_iterator(folder, none))
+        if (is_first_shard(entry.path())) found.push_back(entry.path());
+    return found;
+}
+
+bool has_table(const fs::path& folder, const std::string& stem) {
+    return find_file(folder, stem, false) || !parquet_tables(folder / stem).empty();
+}
+
+bool is_of_retrieval(const fs::path& folder) { return has_table(folder, "corpus") && has_table(folder, "queries"); }
 
 bool looks_like_a_data_set(const fs::path& folder) {
     return fs::is_regular_file(folder / "dataset.json") || is_of_retrieval(folder) ||
@@ -73,6 +91,17 @@ std::optional<fs::path> find_parquet(const fs::path& folder, const std::string& 
         }
     }
     return std::nullopt;
+}
+
+bool has_candidates(const fs::path& folder) { return is_of_retrieval(folder) && has_table(folder, "top_ranked"); }
+
+std::string reason_not_by_label(std::string_view kind) {
+    if (kind == "pairs" || kind == "triplets" || kind == "bitext_mining") return {};
+    return fmt::format(
+        "labels has no effect: it chooses pairs by the label of their records, and these data are of the kind {}; leave it out, or name "
+        "data "
+        "of pairs",
+        kind);
 }
 
 std::vector<std::string> names_of_split(const std::string& split) {
@@ -153,6 +182,19 @@ fs::path FolderContext::need(const std::string& stem, bool tables) const {
     if (auto file = find(stem, tables)) return *file;
     throw data_error("{}: no such file (nor with {}); the data set is not complete", (folder / (stem + ".jsonl")).string(),
                      tables ? ".tsv, .csv, .gz, .zst or .parquet" : ".gz, .zst or .parquet");
+}
+
+std::optional<fs::path> FolderContext::find_table(const std::string& stem) const {
+    if (auto file = find(stem)) return file;
+    for (const std::string& name : names_of_split(split))
+        if (auto file = find_parquet(folder / stem, name)) return file;
+    const auto tables = parquet_tables(folder / stem);
+    return tables.size() == 1 ? std::optional(tables.front()) : std::nullopt;
+}
+
+fs::path FolderContext::need_table(const std::string& stem) const {
+    const auto file = find_table(stem);
+    return file ? *file : need(stem);
 }
 
 std::optional<fs::path> FolderContext::find_split(const std::string& wanted, bool tables) const {

@@ -4,6 +4,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "data/entry.h"
@@ -27,6 +28,10 @@ struct FolderContext {
     std::optional<fs::path> find(const std::string& stem, bool tables = false) const;
     /// The same, or a data error that names what was looked for.
     fs::path need(const std::string& stem, bool tables = false) const;
+    /// The table STEM of a retrieval set: as find() has it, else of Parquet in a folder of its name, where each split has a file of its
+    /// own, as mteb 2 writes them ("corpus/test-00000-of-00001.parquet"), or all splits share one.
+    std::optional<fs::path> find_table(const std::string& stem) const;
+    fs::path need_table(const std::string& stem) const;
     /// The file of the split, or nothing. "dev", "val", "valid" and "validation" mean the same.
     std::optional<fs::path> find_split(const std::string& split, bool tables = false) const;
     /// The same, or a data error.
@@ -44,6 +49,13 @@ std::vector<std::string> names_of_split(const std::string& split);
 
 /// STEM.parquet, or the first of its shards, in the folder or where the Hugging Face hub puts it: in "data" or a folder of its own name.
 std::optional<fs::path> find_parquet(const fs::path& folder, const std::string& stem);
+
+/// Whether a retrieval set names the candidates of each query, which are ranked in place of its whole corpus (mteb 2's reranking:
+/// top_ranked).
+bool has_candidates(const fs::path& folder);
+
+/// Why `labels` of an entry chooses nothing of a file's format or a folder's layout: it is of pairs. Empty where it does.
+std::string reason_not_by_label(std::string_view kind);
 
 /// One layout of a data folder: a file of this folder that registers itself. A member is null where the layout has no such data.
 struct FolderLayout {

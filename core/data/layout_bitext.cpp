@@ -1,5 +1,6 @@
 #include "data/folder_layout.h"
 #include "data/pair_file.h"
+#include "data/pair_texts.h"
 
 // MTEB bitext mining: test.jsonl {sentence1, sentence2}, a sentence and its translation.
 
@@ -31,7 +32,7 @@ TrainingSet training(FolderContext& context, const std::string& name, const std:
 
 bool matches(const Record& record) {
     return record.find({"sentence1"}) && record.find({"sentence2"}) && !record.find({"label", "labels", "score"}) &&
-           !record.find({"negatives", "negative", "neg", "hard_negatives"});
+           negative_members(record).empty();
 }
 
 const bool registered = register_layout({.task = "bitext_mining",

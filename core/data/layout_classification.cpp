@@ -1,28 +1,13 @@
 #include <algorithm>
-#include <array>
 
 #include "common/strings.h"
-#include "data/folder_layout.h"
+#include "data/mteb_samples.h"
 #include "data/pair_file.h"
 
 // MTEB classification: train.jsonl and test.jsonl, {text, label, label_text}. Tables (.tsv, .csv) have the columns text and label.
 
 namespace faceter {
 namespace {
-
-/// MTEB's own number of training examples a label, where it is not 8 (mteb/tasks/Classification, samples_per_label).
-constexpr std::array<std::pair<std::string_view, int>, 4> mteb_examples_per_label{
-    {{"emotion", 16}, {"amazoncounterfactual", 32}, {"tweetsentimentextraction", 32}, {"toxicconversations", 16}}};
-
-int examples_per_label(const FolderContext& context) {
-    if (context.entry.examples_per_label > 0) return context.entry.examples_per_label;
-    std::string plain;
-    for (const char c : lowercase_ascii(context.folder.filename().string()))
-        if (c >= 'a' && c <= 'z') plain += c;
-    for (const auto& [name, examples] : mteb_examples_per_label)
-        if (plain.starts_with(name)) return examples;
-    return 8;
-}
 
 void read_labelled(FolderContext& context, const fs::path& file, TextTable& texts, std::vector<std::int32_t>& labels, LabelIndex& index) {
     context.read(
@@ -33,7 +18,7 @@ void read_labelled(FolderContext& context, const fs::path& file, TextTable& text
             if (!label) throw BadRecord{"member 'label' is missing", "members: " + record.known()};
             const std::string_view key = label_text(*label);
             if (key.empty()) throw BadRecord{"member 'label' is empty", ""};
-            labels.push_back(index.add(key, record.text_or_empty("label_text")));
+            labels.push_back(index.add(key, label_name(record)));
             texts.add(text);
         },
         labelled_columns());

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "data/folder_layout.h"
+#include "data/mteb_samples.h"
 
 // MTEB multi-label classification: train.jsonl and test.jsonl, {text, label: [...]} ("labels" means the same); a text may have no label.
 
@@ -60,7 +60,7 @@ void evaluation(FolderContext& context, EvaluationSet& set) {
         throw data_error("{}: the training or the test part has no record, or there is no label at all", context.place());
     if (std::all_of(test.labels.begin(), test.labels.end(), [](const auto& labels) { return labels.empty(); }))
         throw data_error("{}: no text of split '{}' has a label, so there is nothing to score", context.place(), context.split);
-    if (context.entry.examples_per_label > 0) data.examples_per_label = context.entry.examples_per_label;
+    data.examples_per_label = examples_per_label(context);
     context.report.counts["train"] = train.texts.size();
     context.report.counts[context.split] = test.texts.size();
     context.report.counts["labels"] = data.label_names.size();

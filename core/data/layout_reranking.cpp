@@ -1,7 +1,8 @@
 #include "common/strings.h"
-#include "data/folder_layout.h"
+#include "data/retrieval_folder.h"
 
-// MTEB reranking: {query, positive: [...], negative: [...]}; one text in place of a list is a list of one.
+// MTEB reranking: {query, positive: [...], negative: [...]}; one text in place of a list is a list of one. Or, as mteb 2 has it, a
+// retrieval set with the candidates of each query: top_ranked.jsonl {query-id, corpus-ids: [...]}.
 
 namespace faceter {
 namespace {
@@ -36,11 +37,20 @@ RerankingData read_queries(FolderContext& context) {
     return data;
 }
 
-void evaluation(FolderContext& context, EvaluationSet& set) { set.data = read_queries(context); }
+RerankingData read_set(FolderContext& context) { return has_candidates(context.folder) ? read_candidates(context) : read_queries(context); }
+
+void require_files(const FolderContext& context) {
+    if (has_candidates(context.folder))
+        require_retrieval_files(context);
+    else
+        context.need_split(context.split, true);
+}
+
+void evaluation(FolderContext& context, EvaluationSet& set) { set.data = read_set(context); }
 
 /// One example a positive candidate; the query's negative candidates are its hard negatives.
 TrainingSet training(FolderContext& context, const std::string& name, const std::string& task, Json origin) {
-    const RerankingData data = read_queries(context);
+    const RerankingData data = read_set(context);
     TrainingBuilder builder(name, task);
     std::vector<std::string_view> negatives;
     for (const RerankingData::Query& query : data.queries) {
@@ -57,10 +67,11 @@ TrainingSet training(FolderContext& context, const std::string& name, const std:
 bool matches(const Record& record) { return record.find({"query"}) && record.find({"positive"}) && record.find({"negative"}); }
 
 const bool registered = register_layout({.task = "reranking",
-                                         .files = "test.jsonl {query, positive, negative}",
+                                         .files = "test.jsonl {query, positive, negative}, or a retrieval set with top_ranked.jsonl",
                                          .matches = matches,
                                          .evaluation = evaluation,
-                                         .training = training});
+                                         .training = training,
+                                         .require_files = require_files});
 
 }  // namespace
 }  // namespace faceter

@@ -63,7 +63,13 @@ const Record::Member& Record::need(std::string_view key) const {
     throw BadRecord{fmt::format("member '{}' is missing", key), "members: " + known()};
 }
 
+bool Record::is_empty_cell(std::string_view key) const {
+    return std::any_of(members_.begin(), members_.end(),
+                       [&](const Member& member) { return member.key == key && member.in_table && member.kind == Kind::null; });
+}
+
 std::string_view Record::written_text(std::string_view key) const {
+    if (is_empty_cell(key)) return {};
     const Member& member = need(key);
     if (member.kind != Kind::text) throw BadRecord{fmt::format("member '{}' is not a text", key), ""};
     return member.text;
@@ -122,6 +128,7 @@ std::vector<double> Record::numbers(std::string_view key) const {
 std::string Record::known() const {
     std::string names;
     for (const Member& member : members_) {
+        if (member.in_table && member.kind == Kind::null) continue;
         if (names.size() > 120) return names + ", ...";
         names += (names.empty() ? "" : ", ") + faceter::quoted(member.key, 30);
     }

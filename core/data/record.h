@@ -53,7 +53,7 @@ class Record {
         std::string_view text;             ///< of a text; a number as written
         double number = 0;                 ///< of a number or boolean
         std::size_t first = 0, count = 0;  ///< of a list: elements
-        bool in_table = false;             ///< a text for want of types: as a label, what is written as a number is one
+        bool in_table = false;             ///< a text for want of types (null: an empty cell): as a label, a written number is one
     };
     struct Element {
         Kind kind;
@@ -74,7 +74,7 @@ class Record {
 
     /// A text that is not blank.
     std::string_view text(std::string_view key) const;
-    /// A text, which may be blank.
+    /// A text, which may be blank: an empty cell of a table is.
     std::string_view written_text(std::string_view key) const;
     /// A text, which may be empty; an id may be a number, too.
     std::string_view text_or_number(std::string_view key) const;
@@ -86,6 +86,7 @@ class Record {
     std::string known() const;
 
   private:
+    bool is_empty_cell(std::string_view key) const;
     const Member& need(std::string_view key) const;
     std::vector<Member> members_;
     std::vector<Element> elements_;

@@ -183,7 +183,7 @@ void fill(Record& record, const std::vector<std::string>& names, const std::vect
         throw BadRecord{"more cells than columns", fmt::format("{} cells, {} columns", cells.size(), names.size())};
     for (std::size_t i = 0; i < cells.size(); ++i) {
         if (!is_valid_utf8(cells[i])) throw BadRecord{"not valid UTF-8", ""};
-        if (!cells[i].empty()) record.add({names[i], Record::Kind::text, cells[i], 0, 0, 0, /*in_table=*/true});
+        record.add({names[i], cells[i].empty() ? Record::Kind::null : Record::Kind::text, cells[i], 0, 0, 0, /*in_table=*/true});
     }
 }
 
@@ -210,14 +210,6 @@ void read_table(const fs::path& file, RecordForm form, RecordErrors& errors, con
     }
 }
 
-/// What a file whose first line is no record is instead.
-BadRecord no_record(std::string_view line) {
-    line = trim(line);
-    if (line.starts_with("PK\x03\x04")) return {"a spreadsheet or an archive; save it as 'CSV UTF-8'", ""};
-    if (line.starts_with('[')) return {"not a JSON object but an array; a record a line is read: jq -c '.[]' FILE > NEW.jsonl", ""};
-    return {"not a JSON object; a table is one whose name ends in .csv or .tsv", ""};
-}
-
 void read_json_lines(const fs::path& file, RecordErrors& errors, const std::function<void(const Record&)>& take) {
     LineReader lines(file);
     JsonLineParser parser;
@@ -228,12 +220,20 @@ void read_json_lines(const fs::path& file, RecordErrors& errors, const std::func
             parser.parse(*line, record);
             take(record);
         } catch (const BadRecord& bad) {
-            errors.bad(lines.position(), lines.line_number() == 1 && !trim(*line).starts_with('{') ? no_record(*line) : bad);
+            errors.bad(lines.position(), lines.line_number() == 1 ? bad_first_line(*line, bad) : bad);
         }
     }
 }
 
 }  // namespace
+
+BadRecord bad_first_line(std::string_view line, const BadRecord& bad) {
+    line = trim(line);
+    if (line.starts_with('{')) return bad;
+    if (line.starts_with("PK\x03\x04")) return {"a spreadsheet or an archive; save it as 'CSV UTF-8'", ""};
+    if (line.starts_with('[')) return {"not a JSON object but an array; a record a line is read: jq -c '.[]' FILE > NEW.jsonl", ""};
+    return {"not a JSON object; a table is one whose name ends in .csv or .tsv", ""};
+}
 
 char likely_separator(std::string_view line) {
     std::string between;

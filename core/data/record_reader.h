@@ -27,6 +27,9 @@ void read_records(const std::filesystem::path& file, RecordErrors& errors, const
 /// The first usable record of a file, for telling a layout; false where there is none.
 bool peek_record(const std::filesystem::path& file, const std::function<void(const Record&)>& take);
 
+/// Of the first line of JSON lines that is bad: what the file is instead, where the line does not begin as a record does.
+BadRecord bad_first_line(std::string_view line, const BadRecord& bad);
+
 /// ',' unless the line has none outside of quotes, and a semicolon, a tab or a '|', in this order.
 char likely_separator(std::string_view line);
 

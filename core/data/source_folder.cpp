@@ -26,6 +26,7 @@ const FolderLayout& layout_for(const FolderContext& context) {
     const bool described = fs::is_regular_file(context.folder / "dataset.json");
     for (const FolderLayout& layout : folder_layouts())
         if (!described && layout.task == context.entry.task) return layout;
+    if (!described && has_candidates(context.folder)) return layout_of(context.folder, "reranking");
     return layout_of(context.folder, "");
 }
 
@@ -136,8 +137,32 @@ void require_files(const FolderContext& context, const FolderLayout& layout) {
         context.need_split(context.split, true);
 }
 
+void refuse_labels(const FolderContext& context, const FolderLayout& layout) {
+    const std::string reason = context.entry.labels.empty() ? "" : reason_not_by_label(layout.task);
+    if (!reason.empty()) throw settings_error("{}: {}", context.folder.string(), reason);
+}
+
+void require_trained_files(const FolderContext& context) {
+    const FolderLayout& layout = trained_layout(context);
+    refuse_labels(context, layout);
+    require_files(context, layout);
+}
+
+/// Limits of an entry that the reader of such a set does not have.
+void refuse_limits(const FolderContext& context, const FolderLayout& layout) {
+    const DataLimits& limits = context.entry.limits;
+    const bool retrieval = layout.task == "retrieval";
+    if (retrieval ? limits.max_examples == 0 : limits.max_documents == 0 && limits.max_queries == 0) return;
+    throw settings_error("{}: {} has no effect on data of the kind '{}'; {}", context.folder.string(),
+                         retrieval                  ? "max_examples"
+                         : limits.max_documents > 0 ? "max_documents"
+                                                    : "max_queries",
+                         layout.task, retrieval ? "max_queries and max_documents limit them" : "max_examples limits them");
+}
+
 void require_scored_files(const FolderContext& context) {
     const FolderLayout& layout = scored_layout(context);
+    refuse_limits(context, layout);
     if (layout.scored_with) context.need(layout.scored_with, true);
     require_files(context, layout);
 }
@@ -159,7 +184,7 @@ void require_folder_files(const DataRequest& request, DataUse use) {
     const FilesRead apart;  // no data come of a look
     const FolderContext context = open_folder(request, use == DataUse::evaluation ? "test" : "train");
     if (use == DataUse::evaluation) return require_evaluation_files(context);
-    if (use == DataUse::training) return require_files(context, trained_layout(context));
+    if (use == DataUse::training) return require_trained_files(context);
     layout_of_texts(context);
 }
 

@@ -64,14 +64,21 @@ bool has_classes(const TaskFile& task) {
     return outputs.size() >= 2 && outputs.size() * instances_per_class <= task.pairs.size();
 }
 
-TrainingSet set_of_task(const TaskFile& file, const DataEntry& entry, const std::string& name, const std::string& task,
+/// Those of the entry, else the task's definition, which stands in front of both sides where both are inputs.
+SetInstructions instructions_for(const TaskFile& file, const DataRequest& request, const fs::path& path, bool classes) {
+    if (const auto own = entry_instructions(request.settings, path.stem().string())) return *own;
+    const std::string definition = with_blank(file.definition), of_outputs = classes ? definition : "";
+    return {definition, of_outputs, of_outputs};
+}
+
+TrainingSet set_of_task(const TaskFile& file, const DataRequest& request, const std::string& name, const std::string& task,
                         const fs::path& path) {
+    const DataEntry entry(request);
     DataReport report(entry.on_error);
     const bool classes = has_classes(file);
     const Json origin = {{"source", "natural_instructions"},
                          {"path", path.string()},
                          {"pairs", classes ? "inputs with the same output" : "input and output"}};
-    const std::string instruction = with_blank(file.definition);
     TrainingSet set;
     if (classes) {
         LabelledTexts labelled;
@@ -82,13 +89,12 @@ TrainingSet set_of_task(const TaskFile& file, const DataEntry& entry, const std:
         }
         renumber(labelled.labels, index.finish(labelled.label_names));
         set = train_from_labels(labelled, entry, name, task, report, origin);
-        give_instructions(set, {instruction, instruction, instruction});
     } else {
         TrainingBuilder builder(name, task);
         for (const auto& [input, output] : file.pairs) builder.add(input, output);
         set = builder.finish(entry.limits, report, origin);
-        give_instructions(set, {instruction, "", ""});
     }
+    give_instructions(set, instructions_for(file, request, path, classes));
     return set;
 }
 
@@ -116,7 +122,7 @@ std::vector<TrainingSet> training_leaves(const DataRequest& request, const std::
         if (file.pairs.empty() || file.pairs.size() < smallest)
             ++left_out;
         else
-            sets.push_back(set_of_task(file, entry, prefix + path.stem().string(), task, path));
+            sets.push_back(set_of_task(file, request, prefix + path.stem().string(), task, path));
     }
     if (sets.empty())
         throw data_error("{}: no task with at least {} instances", entry.folder_or_file.string(), std::max<std::size_t>(1, smallest));

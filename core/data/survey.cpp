@@ -239,6 +239,7 @@ class Reader {
         std::vector<std::string> row(survey_.columns.size());
         std::string whole;
         for (const Record::Member& member : record.members()) {
+            if (member.in_table && member.kind == Record::Kind::null) continue;  // an empty cell; a column may be all of these
             const std::size_t place = place_of(member.key);
             row.resize(survey_.columns.size());
             row[place] = value_of(member);

@@ -11,12 +11,12 @@ namespace {
 constexpr std::size_t chunk_texts = 8192, chunk_bytes = std::size_t(4) << 20;
 
 /// Errors: the input is a table, whose lines are no texts.
-bool is_jsonl(const std::string& input) {
+bool holds_records(const std::string& input) {
     const std::string is = data_ending(input);
     if (is == ".csv" || is == ".tsv")
         throw data_error(
             "{}: is a table; expected a text a line (.txt), or JSON lines with \"text\" (.jsonl): write the column of texts to one", input);
-    return is == ".jsonl" || is == ".parquet";
+    return is == ".jsonl" || is == ".ndjson" || is == ".json" || is == ".parquet";
 }
 
 /// A file of another encoding would be embedded as other texts.
@@ -28,7 +28,7 @@ void check_encoding(const LineReader& reader, std::string_view line) {
 }  // namespace
 
 TextChunks::TextChunks(const std::string& input, bool jsonl)
-    : reader_(input == "-" ? "/dev/stdin" : input), jsonl_(jsonl || is_jsonl(input)) {}
+    : reader_(input == "-" ? "/dev/stdin" : input), jsonl_(jsonl || holds_records(input)) {}
 
 bool TextChunks::next() {
     bytes_.clear();
@@ -59,7 +59,8 @@ std::string_view TextChunks::text_of(std::string_view line) {
         parser_.parse(line, record_);
         if (!record_.find({"text"})) throw BadRecord{"member 'text' is missing", ""};
         return record_.text_or_empty("text");
-    } catch (const BadRecord& bad) {
+    } catch (const BadRecord& thrown) {
+        const BadRecord bad = reader_.line_number() == 1 ? bad_first_line(line, thrown) : thrown;
         throw data_error("{}: {}{}", reader_.position().text(), bad.reason, bad.detail.empty() ? "" : ": " + bad.detail);
     }
 }

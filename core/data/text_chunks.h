@@ -8,9 +8,9 @@
 
 namespace faceter {
 
-/// The texts of a command's INPUT: a text a line (.txt and anything else) or JSON lines with "text" (.jsonl), also .gz and .zst; "-" is
-/// standard input. In chunks, so that memory does not grow with the file. Blank lines of a text file are (empty) texts; those of JSON lines
-/// are none.
+/// The texts of a command's INPUT: a text a line (.txt and anything else) or JSON lines with "text" (.jsonl, .ndjson, .json; a file that is
+/// one array is refused), also .gz and .zst; "-" is standard input. In chunks, so that memory does not grow with the file. Blank lines of a
+/// text file are (empty) texts; those of JSON lines are none.
 class TextChunks {
   public:
     explicit TextChunks(const std::string& input, bool jsonl = false);

@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
@@ -22,6 +23,14 @@ namespace {
 /// Different for different paths.
 std::uint64_t number_of(const Path& path) {
     return static_cast<std::uint64_t>(static_cast<std::uint32_t>(path.adapter)) << 32 | static_cast<std::uint32_t>(path.expert);
+}
+
+/// Of adapters, which a model's fingerprint leaves out: runs have noted it without them.
+std::string scales_of(const EmbeddingModel& model) {
+    std::string scales;
+    for (const auto& encoder : model.encoders)
+        for (const Adapter& adapter : encoder->adapters()) scales += fmt::format(" {}", adapter.config.scale());
+    return scales;
 }
 
 /// `texts` without repetition of a text and its path, and for each text which of them it equals.
@@ -295,7 +304,7 @@ at::Tensor CachedEmbedder::embed_one_path(std::span<const std::string_view> text
 
 void CachedEmbedder::use_file(std::shared_ptr<EmbeddingFile> file) {
     file_ = std::move(file);
-    model_hash_ = hash64(model_.fingerprint() + " " FACETER_VERSION);
+    model_hash_ = hash64(model_.fingerprint() + scales_of(model_) + " " FACETER_VERSION);
 }
 
 void CachedEmbedder::compute(std::span<const std::string_view> texts, const Route& route, float* rows) {

@@ -14,8 +14,11 @@ Positives::Positives(const TrainingSet& set) {
         auto& texts = of_[example.anchor];
         texts.insert(example.positive);
         most_ = std::max(most_, texts.size());
-        if (example.label >= 0)
-            for (const std::uint32_t text : {example.anchor, example.positive}) labels_[text].insert(example.label);
+        if (example.label < 0) continue;
+        labels_.resize(set.texts.size());
+        for (const std::uint32_t text : {example.anchor, example.positive})
+            if (std::vector<std::int32_t>& own = labels_[text]; std::ranges::find(own, example.label) == own.end())
+                own.push_back(example.label);
     }
 }
 
@@ -24,9 +27,14 @@ bool Positives::contains(std::uint32_t anchor, std::uint32_t text) const {
     return found != of_.end() && found->second.contains(text);
 }
 
-bool Positives::shares_label(const Example& example, std::uint32_t text) const {
-    const auto found = labels_.find(text);
-    return example.label >= 0 && found != labels_.end() && found->second.contains(example.label);
+bool Positives::share_label(std::uint32_t anchor, std::uint32_t text) const {
+    if (std::max(anchor, text) >= labels_.size()) return false;  // a text of a further corpus
+    return std::ranges::find_first_of(labels_[anchor], labels_[text]) != labels_[anchor].end();
+}
+
+PassedOver Positives::own_class(const std::vector<std::uint32_t>& queries, const std::vector<std::uint32_t>& documents) const {
+    if (labels_.empty()) return {};
+    return [&, this](std::size_t query, std::size_t document) { return share_label(queries[query], documents[document]); };
 }
 
 std::vector<std::uint32_t> choose_negatives(std::span<const FoundText> found, const Example& example, double positive_score,
@@ -38,10 +46,6 @@ std::vector<std::uint32_t> choose_negatives(std::span<const FoundText> found, co
         if (negatives.size() == settings.negatives || looked_at == settings.depth) break;
         if (positives.contains(example.anchor, candidate.text)) {
             ++tally["candidates that are positives"];
-            continue;
-        }
-        if (positives.shares_label(example, candidate.text)) {
-            ++tally["candidates of the query's own class"];
             continue;
         }
         ++looked_at;

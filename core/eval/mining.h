@@ -15,7 +15,7 @@ namespace faceter {
 /// below margin * score of the positive (and below that score - absolute_margin).
 struct MiningSettings {
     std::size_t negatives = 7;  ///< kept of each example, best first
-    std::size_t depth = 100;    ///< documents that are looked at, positives not counted
+    std::size_t depth = 100;    ///< documents that are looked at, positives and the query's own class not counted
     double margin = 0.95, absolute_margin = 0;
 
     /// What a negative's score must stay below. A positive below zero has its margin on the far side as well.
@@ -30,13 +30,16 @@ class Positives {
   public:
     explicit Positives(const TrainingSet& set);
     bool contains(std::uint32_t anchor, std::uint32_t text) const;
-    /// Whether the text stands in an example of this one's label.
-    bool shares_label(const Example& example, std::uint32_t text) const;
+    /// Whether both texts stand in examples of one label.
+    bool share_label(std::uint32_t anchor, std::uint32_t text) const;
+    /// For a search whose query i is the text queries[i] and whose document i is documents[i], all of which must outlive it with this: a
+    /// query's own class. However large that is, what comes behind it is found.
+    PassedOver own_class(const std::vector<std::uint32_t>& queries, const std::vector<std::uint32_t>& documents) const;
     std::size_t most() const { return most_; }  ///< positives of one query
 
   private:
     std::unordered_map<std::uint32_t, std::unordered_set<std::uint32_t>> of_;
-    std::unordered_map<std::uint32_t, std::unordered_set<std::int32_t>> labels_;
+    std::vector<std::vector<std::int32_t>> labels_;  ///< of each text; empty: no example has one
     std::size_t most_ = 0;
 };
 
@@ -46,8 +49,8 @@ struct FoundText {
     float score;
 };
 
-/// The negatives of one example out of `found` (ordered by score, descending): no positive of the query, not the query's own text, none
-/// of its class, below the limit.
+/// The negatives of one example out of `found` (ordered by score, descending, and without the query's own class): no positive of the query,
+/// not the query's own text, below the limit.
 std::vector<std::uint32_t> choose_negatives(std::span<const FoundText> found, const Example& example, double positive_score,
                                             const Positives& positives, const MiningSettings& settings, Tally& tally);
 

@@ -6,6 +6,7 @@
 #include <bit>
 #include <functional>
 #include <limits>
+#include <utility>
 
 #include "common/error.h"
 #include "eval/products.h"
@@ -73,6 +74,7 @@ struct Panel {
     std::vector<float> queries;     // [dim, lanes]
     std::vector<float> thresholds;  // [lanes]; +inf for a lane without a query
     std::vector<TopK> best;
+    std::size_t first = 0;             // of all queries
     std::vector<std::uint32_t> pairs;  // [pairs, lanes]: the queries as the filter reads them
     std::vector<float> reaches;        // [lanes]
     bool few_hits = false;             // among the documents before, so that the filter leaves out most of the next ones
@@ -81,15 +83,18 @@ struct Panel {
 }  // namespace
 
 struct ExactSearch::State {
-    explicit State(Similarity similarity) : kernel(score_kernel(similarity)), filter(score_filter(similarity)) {}
+    State(Similarity similarity, PassedOver passed)
+        : kernel(score_kernel(similarity)), filter(score_filter(similarity)), passed_over(std::move(passed)) {}
     const ScoreKernel& kernel;
     const ScoreFilter* filter;  // null: none on this processor, or for this similarity
+    PassedOver passed_over;
     std::int64_t dim = 0;
     std::size_t num_queries = 0, num_documents = 0;
     std::vector<Panel> panels;
 
     void add_panel(const FeatureMatrix& queries, std::size_t k) {
         Panel panel;
+        panel.first = panels.size() * kernel.lanes;
         panel.queries.resize(static_cast<std::size_t>(dim) * kernel.lanes);
         panel.thresholds.assign(kernel.lanes, std::numeric_limits<float>::infinity());
         panel.best.assign(static_cast<std::size_t>(queries.rows), TopK(k));
@@ -173,16 +178,18 @@ struct ExactSearch::State {
         return hits;
     }
 
-    static void take(Panel& panel, std::uint32_t above, const float* scores, std::size_t document) {
+    void take(Panel& panel, std::uint32_t above, const float* scores, std::size_t document) const {
         for (; above != 0; above &= above - 1) {
             const auto q = static_cast<std::size_t>(__builtin_ctz(above));
+            if (passed_over && passed_over(panel.first + q, document)) continue;
             panel.best[q].offer(scores[q], static_cast<std::uint32_t>(document));
             panel.thresholds[q] = panel.best[q].threshold();
         }
     }
 };
 
-ExactSearch::ExactSearch(const FeatureMatrix& queries, std::size_t k, Similarity similarity) : state_(std::make_unique<State>(similarity)) {
+ExactSearch::ExactSearch(const FeatureMatrix& queries, std::size_t k, Similarity similarity, PassedOver passed_over)
+    : state_(std::make_unique<State>(similarity, std::move(passed_over))) {
     if (k == 0) throw usage_error("a search returns at least one document; k is 0");
     check_features(queries, "queries");
     state_->dim = queries.dim;
@@ -226,8 +233,8 @@ std::vector<std::vector<SearchHit>> ExactSearch::results() const {
 std::size_t ExactSearch::num_documents() const { return state_->num_documents; }
 
 std::vector<std::vector<SearchHit>> exact_search(const FeatureMatrix& queries, const FeatureMatrix& documents, std::size_t k,
-                                                 Similarity similarity) {
-    ExactSearch search(queries, k, similarity);
+                                                 Similarity similarity, PassedOver passed_over) {
+    ExactSearch search(queries, k, similarity, std::move(passed_over));
     search.add_documents(documents);
     return search.results();
 }

@@ -103,7 +103,9 @@ Tally mine_negatives(TrainingSet& set, const TeacherEmbedder& teacher, const Min
     JudgedRows rows = judged(set, set.examples, teacher, true);
     const Positives positives(set);
     std::vector<std::vector<SearchHit>> hits;
-    if (!only_given) hits = exact_search(rows.queries(), rows.document_rows(), settings.depth + positives.most(), rows.similarity());
+    if (!only_given)
+        hits = exact_search(rows.queries(), rows.document_rows(), settings.depth + positives.most(), rows.similarity(),
+                            positives.own_class(rows.anchors.texts, rows.documents.texts));
     Tally tally;
     std::vector<std::vector<std::uint32_t>> chosen;
     for (const Example& example : set.examples) {

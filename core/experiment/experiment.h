@@ -9,7 +9,7 @@
 namespace faceter {
 
 /// One run of an experiment with everything decided. `settings` is what the worker reads (RunInfo::settings):
-///   name, description, model, max_length (tokens or null: the folder's), seed, threads (> 0), precision,
+///   name, description, model, max_length (tokens or null: the folder's), seed, threads (0: open), precision,
 ///   sample_limit (0; > 0 with --smoke: examples or documents of a data set),
 ///   tasks: {NAME: {type, instructions: {query, document}, temperature, weight, batching, train: [data entry ...]}},
 ///   variant: {name, method, ...the method's own settings},

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "common/strings.h"
 
@@ -38,6 +39,12 @@ void walk(const Json& value, const std::string& key, ItemKeys items, const std::
     }
 }
 
+/// Of an item of a list, as a data entry's: of these there may be thousands.
+bool is_of_item(const std::string& key) {
+    const auto parts = split(key, '.');
+    return std::any_of(parts.begin(), parts.end(), [](std::string_view part) { return parse_int(part).has_value(); });
+}
+
 }  // namespace
 
 void for_each_setting(const Json& settings, ItemKeys items, const std::function<void(const std::string&, const Json&)>& take) {
@@ -47,10 +54,13 @@ void for_each_setting(const Json& settings, ItemKeys items, const std::function<
 bool says_nothing(std::string_view value) { return value == "null" || value == "[]" || value == "{}"; }
 
 Flat flat_settings(const Json& settings) {
-    Flat flat;
+    Flat flat, items;
     for_each_setting(settings, ItemKeys::dotted, [&](const std::string& key, const Json& value) {
-        if (flat.size() < max_keys && key.size() <= max_key) flat.emplace_back(key, value_text(value));
+        Flat& list = is_of_item(key) ? items : flat;
+        if (list.size() < max_keys && key.size() <= max_key) list.emplace_back(key, value_text(value));
     });
+    items.resize(std::min(items.size(), max_keys - flat.size()));
+    flat.insert(flat.end(), std::make_move_iterator(items.begin()), std::make_move_iterator(items.end()));
     std::sort(flat.begin(), flat.end());
     return flat;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <thread>
 
 #include "common/error.h"
 #include "common/file.h"
@@ -70,15 +71,20 @@ Machine this_machine() {
     const std::string cpuinfo = small_file("/proc/cpuinfo"), meminfo = small_file("/proc/meminfo");
     Machine machine;
     machine.processor = value_of(cpuinfo, "model name");
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    if (::sched_getaffinity(0, sizeof set, &set) == 0) machine.cores = CPU_COUNT(&set);
+    machine.cores = usable_cores();
     machine.vector_instructions = vector_instructions(cpuinfo);
     machine.memory_bytes = kibibytes(meminfo, "MemTotal");
     machine.memory_available_bytes = kibibytes(meminfo, "MemAvailable");
     machine.gpus = nvidia_gpus();
     machine.torch = find_torch();
     return machine;
+}
+
+int usable_cores() {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (::sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0) return CPU_COUNT(&set);
+    return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
 }
 
 Json examine_installation(const Catalogue& catalogue) {

@@ -20,6 +20,8 @@ struct Machine {
 
 /// From /proc and the environment; starts no program and loads no library.
 Machine this_machine();
+/// Cores that this process may use (taskset, containers and batch systems give fewer than the machine has).
+int usable_cores();
 
 /// What this installation can do, for `faceter doctor` and the desktop's start page: version, the machine's members, "libtorch", "cache",
 /// "plugin_folders", "plugins", and "problems": sentences, each of something that keeps a part from working.

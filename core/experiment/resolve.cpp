@@ -1,11 +1,7 @@
 #include "experiment/resolve.h"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <map>
-#include <thread>
-#include <tuple>
 
 #include "common/file_name.h"
 #include "common/printable.h"
@@ -26,24 +22,21 @@
 namespace faceter {
 namespace {
 
-/// Cores that this process may use (taskset, containers and batch systems give fewer than the machine has).
-int usable_cores() {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    if (::sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0) return CPU_COUNT(&set);
-    return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-}
+bool is_map(const YamlNode* node) { return node && node->kind == YamlNode::Kind::map; }
 
-/// The entries of `over` in place of those of `base`; either may be null.
-YamlNode overlaid(const YamlNode* base, const YamlNode* over) {
+/// The entries of `over` in place of those of `base`, and so within the schema's sections; either may be null.
+YamlNode overlaid(const YamlNode* base, const YamlNode* over, const Schema& schema) {
     YamlNode all;
     if (base) all = *base;
     all.kind = YamlNode::Kind::map;
     if (!over) return all;
     all.source = over->source, all.line = over->line, all.column = over->column;
-    for (const auto& entry : over->entries) {
+    for (YamlNode::Entry entry : over->entries) {
+        const Field* field = schema.find(entry.key);
+        const YamlNode* below = base ? base->find(entry.key) : nullptr;
+        if (field && field->section && is_map(below) && is_map(&entry.value)) entry.value = overlaid(below, &entry.value, *field->section);
         std::erase_if(all.entries, [&](const auto& other) { return other.key == entry.key; });
-        all.entries.push_back(entry);
+        all.entries.push_back(std::move(entry));
     }
     return all;
 }
@@ -82,7 +75,6 @@ class Resolver {
 
     void head() {
         if (settings_["name"].is_null() || settings_["name"] == "") settings_["name"] = file_.stem().string();
-        if (settings_["threads"] == 0) settings_["threads"] = usable_cores();
         if (settings_["seeds"].empty()) problem(root_.find("seeds"), "seeds is an empty list; expected at least one seed");
         find_model(settings_["model"]);
         find_teachers(settings_);
@@ -350,14 +342,20 @@ class Resolver {
         if (training && training->kind != YamlNode::Kind::map && training->kind != YamlNode::Kind::null)
             problem(training,
                     fmt::format("{}.training is {}; expected a map such as {{learning_rate: 1e-5}}", where, training->kind_name()));
-        const YamlNode recipe = overlaid(root_.find("training"), training && training->kind == YamlNode::Kind::map ? training : nullptr);
+        const YamlNode recipe = overlaid(root_.find("training"), is_map(training) ? training : nullptr, training_schema());
         settled["training"] = check_section(training_schema(), recipe, where + ".training", context_);
         if (training) without_effect(*training, settled["training"], where + ".training");
-        for (const auto& [part, kind, fallback] : {std::tuple("curriculum", ExtensionKind::curriculum, "task_aware"),
-                                                   std::tuple("objective", ExtensionKind::objective, "infonce")})
-            settled[part] = node.find(part) ? method(kind, node.find(part), where + "." + part, fallback) : settings_[part];
+        for (const auto& [part, kind] :
+             {std::pair("curriculum", ExtensionKind::curriculum), std::pair("objective", ExtensionKind::objective)})
+            settled[part] = stage_method(node.find(part), kind, part, where);
         stage_tasks(settled, node);
         return settled;
+    }
+
+    /// Whole, with its method: of the experiment's, which another method may have no settings of, a stage takes over everything or nothing.
+    Json stage_method(const YamlNode* node, ExtensionKind kind, const std::string& part, const std::string& where) {
+        if (!node || node->kind == YamlNode::Kind::null) return settings_[part];
+        return method(kind, node, where + "." + part, "");
     }
 
     /// What is read of the whole run's training, whatever a stage says, and epochs that the experiment's steps stand in place of.
@@ -470,7 +468,7 @@ class Resolver {
             const std::string missing = describe_missing(suite, plan, root);
             if (plan.entries.empty() || (evaluation["missing"] == "fail" && !missing.empty()))
                 return problem(named, missing + (plan.entries.empty() ? "" : "\n  (evaluation.missing: skip goes on without them)"));
-            for (Json entry : plan.entries) add_suite_entry(std::move(entry));
+            for (Json entry : plan.entries) add_suite_entry(std::move(entry), named);
         } catch (const Error& error) {
             problem(named, error.what());
         }
@@ -500,8 +498,21 @@ class Resolver {
         }
     }
 
-    void add_suite_entry(Json entry) {
-        if (entry.contains("as") && !has_task(entry["as"])) entry.erase("as");
+    /// A suite is for experiments of many tasks: a type that this one has no task of is no mistake.
+    void settle_as(Json& entry, const YamlNode* suite) {
+        const std::string as = entry["as"];
+        if (has_task(as)) return;
+        const Schema schema = task_schema();
+        const std::vector<std::string>& types = schema.find("type")->choices;
+        if (!as.empty() && std::find(types.begin(), types.end(), as) == types.end())
+            problem(suite,
+                    fmt::format("data set {} of the suite is scored as {}, which is no task of this experiment and no type of tasks{}",
+                                faceter::quoted(entry["name"].get<std::string>()), faceter::quoted(as), suggestion(as, types)));
+        entry.erase("as");
+    }
+
+    void add_suite_entry(Json entry, const YamlNode* suite) {
+        if (entry.contains("as")) settle_as(entry, suite);
         Json whole = defaults_of(data_entry_schema());
         whole.update(entry);
         settings_["evaluation"]["datasets"].push_back(std::move(whole));

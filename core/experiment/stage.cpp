@@ -70,6 +70,12 @@ std::string folder_name(const std::string& model) {
     return begin == std::string::npos ? "model" : safe.substr(begin);
 }
 
+/// The same of a model's snapshot in the hub's cache: where its name says how it pools (INSTRUCTOR), that stays readable in the path.
+std::string folder_name(const std::string& model, const fs::path& snapshot) {
+    if (!HubModel::name_of(snapshot).starts_with("hkunlp/instructor-")) return folder_name(model);
+    return snapshot.lexically_relative(snapshot.parent_path().parent_path().parent_path()).string();
+}
+
 /// Collects what runs read, each once, and writes it.
 class Stager {
   public:
@@ -122,7 +128,7 @@ class Stager {
     std::string model(const std::string& name) {
         const fs::path folder = resolve_model(name, base_);
         const std::size_t before = places_.size();
-        const std::string to = place(folder, "models", folder_name(name), files_of_model);
+        const std::string to = place(folder, "models", folder_name(name, folder), files_of_model);
         if (const fs::path home = tokenizer_home(folder); places_.size() > before && home != folder)
             copy_home(home, fs::path(to).parent_path());
         return to;

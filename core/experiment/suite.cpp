@@ -93,6 +93,12 @@ Schema suite_schema() {
 
 bool contains(const Json& list, const std::string& name) { return std::find(list.begin(), list.end(), Json(name)) != list.end(); }
 
+/// However it is written.
+bool is_among(const Json& list, const SuiteSet& set) {
+    return std::any_of(list.begin(), list.end(),
+                       [&](const Json& name) { return plain_name(name.get<std::string>()) == plain_name(set.name); });
+}
+
 /// The metric that a node names, checked: another than the one that is computed would be a promise.
 std::string metric_of(const Json& checked, const YamlNode& node, std::string_view task_type) {
     const std::string metric = checked["metric"];
@@ -149,12 +155,32 @@ fs::path suite_file(const std::string& name_or_file, const fs::path& beside) {
     return shared_resource("resources/suites") / (name_or_file + ".yaml");
 }
 
-void take_over(Suite& suite, const Json& checked, const fs::path& file, int depth) {
-    if (checked["extends"].get<std::string>().empty()) return;
+/// Of the suite that this one extends; none where it extends none.
+std::vector<SuiteSet> extended_sets(const std::string& extended, const fs::path& file, int depth) {
+    if (extended.empty()) return {};
     if (depth >= deepest_extension)
         throw settings_error("{}: suites extend each other more than {} deep", file.string(), deepest_extension);
-    for (SuiteSet& set : read(suite_file(checked["extends"], file.parent_path()), depth + 1).sets)
-        if ((checked["types"].empty() || contains(checked["types"], set.task_type)) && !contains(checked["leave_out"], set.name))
+    return read(suite_file(extended, file.parent_path()), depth + 1).sets;
+}
+
+/// What is left out is there: a misspelt name would leave nothing out.
+void check_left_out(const YamlNode& node, const Json& left_out, const std::vector<SuiteSet>& sets) {
+    std::vector<std::string> known;
+    for (const SuiteSet& set : sets) known.push_back(set.name);
+    for (std::size_t i = 0; i < left_out.size(); ++i) {
+        const std::string name = left_out[i];
+        const auto is_it = [&](const std::string& other) { return plain_name(other) == plain_name(name); };
+        if (std::none_of(known.begin(), known.end(), is_it))
+            throw settings_error("{}: leave_out names {}, which is no data set of the suite that this one extends{}",
+                                 node.find("leave_out")->items[i].position().text(), faceter::quoted(name), suggestion(name, known));
+    }
+}
+
+void take_over(Suite& suite, const Json& checked, const YamlNode& node, const fs::path& file, int depth) {
+    std::vector<SuiteSet> sets = extended_sets(checked["extends"], file, depth);
+    check_left_out(node, checked["leave_out"], sets);
+    for (SuiteSet& set : sets)
+        if ((checked["types"].empty() || contains(checked["types"], set.task_type)) && !is_among(checked["leave_out"], set))
             suite.sets.push_back(std::move(set));
 }
 
@@ -163,7 +189,7 @@ Suite read(const fs::path& file, int depth) {
     const Json checked = resolve(suite_schema(), node);
     Suite suite{checked["name"], checked["title"], checked["description"], checked["get"], {}};
     if (suite.title.empty()) suite.title = suite.name;
-    take_over(suite, checked, file, depth);
+    take_over(suite, checked, node, file, depth);
     for (std::size_t i = 0; i < checked["datasets"].size(); ++i)
         suite.sets.push_back(set_from(checked["datasets"][i], node.find("datasets")->items[i]));
     apply_task_defaults(suite, checked["tasks"], node.find("tasks"), file);
@@ -185,8 +211,7 @@ const std::vector<SuiteSet>& installed_sets() {
     return all;
 }
 
-/// Names of the folders under the root, by what is plain of them.
-std::map<std::string, fs::path> folders_under(const fs::path& root) {
+std::vector<fs::path> folders_under(const fs::path& root) {
     std::error_code error;
     if (!fs::is_directory(root, error))
         throw data_error("{}: no such folder; give the folder whose sub-folders are the data sets", root.string());
@@ -196,17 +221,47 @@ std::map<std::string, fs::path> folders_under(const fs::path& root) {
         if (it->is_directory(ignored)) folders.push_back(it->path());
     }
     std::sort(folders.begin(), folders.end());
-    std::map<std::string, fs::path> by_name;
-    for (const fs::path& folder : folders) by_name.emplace(plain_name(folder.filename().string()), folder);
-    return by_name;
+    return folders;
 }
+
+/// The folders of a data root by their names, and by what is plain of these.
+class NamedFolders {
+  public:
+    explicit NamedFolders(const fs::path& root) {
+        for (const fs::path& folder : folders_under(root)) {
+            const std::string name = folder.filename().string();
+            exact_.emplace(name, folder);
+            plain_.emplace(plain_name(name), folder);
+        }
+    }
+
+    /// The one of exactly that name, else one that is called so in another writing; null where there is none.
+    const fs::path* find(const std::string& name) const {
+        if (const auto exact = exact_.find(name); exact != exact_.end()) return &exact->second;
+        const std::string plain = plain_name(name);
+        const auto alike = plain.empty() ? plain_.end() : plain_.find(plain);
+        return alike == plain_.end() ? nullptr : &alike->second;
+    }
+
+    /// By its name, its name in MTEB, or a further one.
+    const fs::path* of(const SuiteSet& set) const {
+        std::vector<std::string> names{set.name, set.mteb};
+        names.insert(names.end(), set.folders.begin(), set.folders.end());
+        for (const std::string& name : names)
+            if (const fs::path* folder = find(name)) return folder;
+        return nullptr;
+    }
+
+  private:
+    std::map<std::string, fs::path> exact_, plain_;
+};
 
 }  // namespace
 
 std::string plain_name(std::string_view name) {
     std::string plain;
     for (const char c : lowercase_ascii(name))
-        if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) plain += c;
+        if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || static_cast<unsigned char>(c) >= 0x80) plain += c;
     return plain;
 }
 
@@ -244,21 +299,15 @@ const SuiteSet* set_by_name(std::string_view name) {
 }
 
 SuitePlan plan_suite(const Suite& suite, const fs::path& data_root, bool instructions) {
-    const auto folders = folders_under(data_root);
+    const NamedFolders folders(data_root);
     SuitePlan plan;
     for (const SuiteSet& set : suite.sets) {
-        std::vector<std::string> names{set.name, set.mteb};
-        names.insert(names.end(), set.folders.begin(), set.folders.end());
-        const auto found = std::find_if(names.begin(), names.end(),
-                                        [&](const std::string& name) { return !name.empty() && folders.contains(plain_name(name)); });
-        if (found == names.end()) {
+        const fs::path* folder = folders.of(set);
+        if (!folder) {
             plan.missing.push_back(set);
             continue;
         }
-        Json entry = {{"name", set.name},
-                      {"source", "folder"},
-                      {"path", absolute_path(folders.at(plain_name(*found))).string()},
-                      {"task", set.task_type}};
+        Json entry = {{"name", set.name}, {"source", "folder"}, {"path", absolute_path(*folder).string()}, {"task", set.task_type}};
         entry.update(set.entry);
         if (!instructions)
             for (const char* key : {"query_instruction", "document_instruction"}) entry.erase(key);

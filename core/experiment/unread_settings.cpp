@@ -28,7 +28,9 @@ class Settings {
     void add(const ResolvedRun& run) {
         analyses(run);
         method(run, ExtensionKind::variant, run.settings.at("variant"), "variants." + run.variant);
-        for (const Json& recipe : recipes_of(run.settings)) {
+        const std::vector<Json> recipes = recipes_of(run.settings);
+        untrained(run.settings.at("tasks"), recipes);
+        for (const Json& recipe : recipes) {
             const auto stage = json_or<std::string>(recipe, "name", "", "stages");
             const auto place = [&](const std::string& part) {  // what a stage has from the experiment is the experiment's
                 const bool own = !stage.empty() && recipe.at(part) != json_or<Json>(run.settings, part, Json(), "settings");
@@ -59,6 +61,17 @@ class Settings {
     void note(const std::string& place, bool is_read, const std::string& remark) {
         remarks_.try_emplace(place, remark);
         if (is_read) read_.insert(place);
+    }
+
+    /// Tasks that no stage names; a weight of 0 says that they are to be kept out.
+    void untrained(const Json& tasks, const std::vector<Json>& recipes) {
+        for (const auto& [key, task] : tasks.items()) {
+            const std::string& name = key;
+            if (task.at("train").empty() || json_at<double>(task, "weight", "task") == 0) continue;
+            note(fmt::format("tasks.{}.train", name),
+                 std::any_of(recipes.begin(), recipes.end(), [&](const Json& recipe) { return trains(recipe, name); }),
+                 "has data, and nothing trains on them: no stage names the task; name it in one, or say weight: 0");
+        }
     }
 
     /// Those that would have nothing to look at.

@@ -51,8 +51,10 @@ double Scale::at(double value) const {
 }
 
 std::vector<Tick> Scale::ticks(int count) const {
-    if (log) return log_ticks(values.low, values.high, count);
-    return whole ? whole_ticks(values.low, values.high, count) : linear_ticks(values.low, values.high, count);
+    std::vector<Tick> powers = log ? log_ticks(values.low, values.high, count) : std::vector<Tick>{};
+    if (powers.size() > 1 || (log && values.low <= 0)) return powers;
+    std::vector<Tick> even = whole ? whole_ticks(values.low, values.high, count) : linear_ticks(values.low, values.high, count);
+    return even.size() > powers.size() ? even : powers;
 }
 
 static int palette_place(const Figure& figure, std::size_t series) {

@@ -10,6 +10,7 @@
 #include "launch/supervisor.h"
 #include "record/launch.h"
 #include "record/staged_runs.h"
+#include "settings/core_settings.h"
 
 namespace faceter {
 namespace {
@@ -43,13 +44,22 @@ void add_alike(const Project& project, const std::vector<RunDirectory>& runs, st
     for (const RunDirectory& run : runs) made.push_back(RunDirectory::create_like(project.folder(), run));
 }
 
+/// Threads that its settings leave open are the cores that the job asks of a node for all processes; where the profile names none they
+/// stay open: this machine is not the one that trains.
+ResolvedRun for_job(ResolvedRun run, const Profile& profile) {
+    const Json& cores = profile.settings["cpus_per_task"];
+    if (cores.is_number_integer() && head_setting(run.settings, "threads") == 0)
+        run.settings["threads"] = cores.get<std::int64_t>() * profile.settings["tasks_per_node"].get<std::int64_t>();
+    return run;
+}
+
 std::vector<RunDirectory> submit_here(const Project& project, const Profile& profile, const Experiment& experiment, bool smoke,
                                       const ChosenRuns& chosen) {
     experiment.check_files();
     check_processes(experiment, Catalogue::load(plugin_folders()), profile.processes());
     return submit_made(project, profile, [&](std::vector<RunDirectory>& runs) {
         for (const ResolvedRun* run : chosen_runs(experiment, chosen))
-            runs.push_back(RunDirectory::create(project.folder(), experiment, *run, smoke));
+            runs.push_back(RunDirectory::create(project.folder(), experiment, for_job(*run, profile), smoke, OpenThreads::of_its_node));
     });
 }
 
@@ -104,7 +114,10 @@ std::vector<RunDirectory> submit_staged(const Project& project, const Profile& p
         throw usage_error(
             "{}: profile '{}' leads through ssh, which does not carry a staged folder; copy it there and call 'faceter run --staged'",
             staged.folder.string(), profile.name);
-    return submit_made(project, profile, [&](std::vector<RunDirectory>& runs) { create_staged_runs(project, staged, runs); });
+    StagedExperiment of_job = staged;
+    for (ResolvedRun& run : of_job.runs) run = for_job(std::move(run), profile);
+    return submit_made(project, profile,
+                       [&](std::vector<RunDirectory>& runs) { create_staged_runs(project, of_job, runs, OpenThreads::of_its_node); });
 }
 
 std::vector<RunDirectory> submit_alike(const Project& project, const Profile& profile, const std::vector<RunDirectory>& runs) {

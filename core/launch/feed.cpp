@@ -178,7 +178,20 @@ Json feed_request(const std::map<std::string, fs::path>& mirrors, bool once) {
     return {{"runs", runs}, {"once", once}};
 }
 
+bool FrameReader::has_begun() {
+    const std::size_t at = buffer_.find(begin_);
+    if (at != std::string::npos) {
+        buffer_.erase(0, at + begin_.size());
+        begin_.clear();
+        return true;
+    }
+    if (buffer_.size() > max_head_bytes)
+        throw data_error("the other machine sends no frames but {}", faceter::quoted(buffer_.substr(0, 60)));
+    return false;
+}
+
 std::optional<FeedFrame> FrameReader::next() {
+    if (!has_begun()) return std::nullopt;
     const std::size_t end = buffer_.find('\n');
     if (end == std::string::npos) {
         if (buffer_.size() > max_head_bytes)

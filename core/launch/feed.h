@@ -32,11 +32,16 @@ Json feed_request(const std::map<std::string, fs::path>& mirrors, bool once);
 /// Takes bytes as they come apart into frames. Errors (data): no frame, or one larger than a run's files are.
 class FrameReader {
   public:
+    FrameReader() = default;
+    /// Frames follow on `begin`; what comes before it is what a shell says at its start.
+    explicit FrameReader(std::string begin) : begin_(std::move(begin)) {}
     void add(std::string_view bytes) { buffer_ += bytes; }
     std::optional<FeedFrame> next();
 
   private:
-    std::string buffer_;
+    bool has_begun();
+
+    std::string buffer_, begin_;
 };
 
 /// `faceter feed`: answers a request with frames on standard output until the runs are over, or once.

@@ -21,6 +21,7 @@ constexpr int most_tries = 3;                                                  /
 constexpr int lost_code = 255;                                                 // of ssh, where the connection failed
 constexpr int limit_code = 124;                                                // of a command that took too long
 constexpr std::string_view arrived = "faceter: the experiment has arrived\n";  // said there before its runs are made
+constexpr std::string_view frames_follow = "faceter: frames follow\n";         // and before the record of runs
 
 std::string setting(const Profile& profile, const char* key) { return profile.settings[key].get<std::string>(); }
 
@@ -38,6 +39,9 @@ std::string call(const Profile& profile, const std::vector<std::string>& argumen
     return line;
 }
 
+/// A line of a script that says one; what shells there print of their own stands before it.
+std::string said_there(std::string_view line) { return fmt::format("echo {}\n", shell_word(trim(line))); }
+
 /// A here-document whose end does not occur in the text.
 std::string here_document(std::string_view text) {
     std::string end = "FACETER_END";
@@ -50,7 +54,7 @@ std::string run_there(const Profile& profile, const std::string& script, std::st
     const CommandResult result = run_command(ssh_command(profile), script, submit_limit_s);
     if (said) *said = result.complaint;
     if (result.code == 0) return result.output;
-    if ((result.code == lost_code || result.code == limit_code) && result.output.starts_with(arrived))
+    if ((result.code == lost_code || result.code == limit_code) && result.output.find(arrived) != std::string::npos)
         throw JobMayWait(ExitCode::failed, fmt::format("{}: the connection was lost when the experiment had arrived there: {}. Its runs "
                                                        "may have begun, and would be started twice if it were "
                                                        "submitted again; see there first: faceter list --project {}",
@@ -96,7 +100,7 @@ std::string remote_submission(const Profile& profile, const Experiment& experime
         more.insert(more.end(), {"--profile", through});
     std::string script = preparation(profile);
     script += "file=$(mktemp ./submitted-XXXXXX) || exit 5\ncat >\"$file\" " + here_document(experiment.text());
-    script += fmt::format("echo {}\n", shell_word(trim(arrived)));
+    script += said_there(arrived);
     script += call(profile, first) + " \"$file\"";
     for (const std::string& argument : more) script += " " + shell_word(argument);
     return script + " </dev/null\ncode=$?\nrm -f \"$file\"\nexit $code\n";
@@ -124,7 +128,7 @@ void bring_records(const Project& project, const Profile& profile, const std::ve
 std::vector<std::string> submit_through_ssh(const Project& project, const Profile& profile, const Experiment& experiment,
                                             const ExperimentOptions& options, const ChosenRuns& chosen) {
     std::string output = run_there(profile, remote_submission(profile, experiment, options, chosen));
-    if (output.starts_with(arrived)) output.erase(0, arrived.size());
+    if (const std::size_t at = output.find(arrived); at != std::string::npos) output.erase(0, at + arrived.size());
     const Json answer = parse_json(output, setting(profile, "host"));
     std::vector<std::string> ids;
     for (const Json& run : json_at<Json>(answer, "runs", "answer")) ids.push_back(json_at<std::string>(run, "id", "answer"));
@@ -136,6 +140,12 @@ std::string call_through_ssh(const Profile& profile, const std::vector<std::stri
     std::string said;
     run_there(profile, remote_script(profile, arguments), &said);
     return said;
+}
+
+void RemoteFollower::connect(bool once) {
+    const std::string script = remote_script(profile_, {"feed", "--project", setting(profile_, "folder")}, mirror_.request(once));
+    frames_ = FrameReader(std::string(frames_follow));
+    connection_ = std::make_unique<Command>(ssh_command(profile_), said_there(frames_follow) + script);
 }
 
 bool RemoteFollower::read_some(int wait_ms) {
@@ -151,8 +161,7 @@ bool RemoteFollower::read_some(int wait_ms) {
 }
 
 void RemoteFollower::catch_up() {
-    const std::string script = remote_script(profile_, {"feed", "--project", setting(profile_, "folder")}, mirror_.request(true));
-    connection_ = std::make_unique<Command>(ssh_command(profile_), script);
+    connect(true);
     while (read_some(1000)) {
         if (!abandon_requested()) continue;
         connection_.reset();
@@ -169,9 +178,7 @@ void RemoteFollower::pump() {
     try {
         if (!connection_) {
             if (Clock::now() < next_try_) return;
-            frames_ = {};
-            connection_ = std::make_unique<Command>(
-                ssh_command(profile_), remote_script(profile_, {"feed", "--project", setting(profile_, "folder")}, mirror_.request(false)));
+            connect(false);
         }
         for (int i = 0; i < 64; ++i) {  // no more at once, so that one busy machine does not starve the others
             const bool open = read_some(i == 0 ? 20 : 0);

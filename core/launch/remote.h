@@ -76,6 +76,7 @@ class RemoteFollower {
 
   private:
     using Clock = std::chrono::steady_clock;
+    void connect(bool once);
     /// False at the end of the connection.
     bool read_some(int wait_ms);
     void lost();

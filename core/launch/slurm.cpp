@@ -18,17 +18,25 @@ struct OpenJob {
     std::vector<std::string> runs;  ///< ids
 };
 
-std::vector<OpenJob> open_jobs(const Project& project) {
+OpenJob read_open_job(const fs::path& folder) {
+    const std::string file = (folder / "job.json").string();
+    const Json json = read_json(file, 16 << 20);
+    OpenJob job{folder, json_at<std::string>(json, "job", file), json_at<std::vector<std::string>>(json, "runs", file)};
+    if (!parse_int(job.number)) throw data_error("{}: 'job' is {}; expected a number", file, faceter::quoted(job.number));
+    return job;
+}
+
+/// Those that can be read: the others are said in `warnings`.
+std::vector<OpenJob> open_jobs(const Project& project, std::vector<std::string>& warnings) {
     std::vector<OpenJob> jobs;
     std::error_code error, ignored;
     for (fs::directory_iterator it(project.folder() / "jobs", error), end; !error && it != end; it.increment(error)) {
-        const fs::path file = it->path() / "job.json";
-        if (!fs::exists(file, ignored) || fs::exists(it->path() / "over", ignored)) continue;
-        const Json json = read_json(file, 16 << 20);
-        jobs.push_back(
-            {it->path(), json_at<std::string>(json, "job", file.string()), json_at<std::vector<std::string>>(json, "runs", file.string())});
-        if (!parse_int(jobs.back().number))
-            throw data_error("{}: 'job' is {}; expected a number", file.string(), faceter::quoted(jobs.back().number));
+        if (!fs::exists(it->path() / "job.json", ignored) || fs::exists(it->path() / "over", ignored)) continue;
+        try {
+            jobs.push_back(read_open_job(it->path()));
+        } catch (const Error& problem) {
+            warnings.emplace_back(problem.what());
+        }
     }
     return jobs;
 }
@@ -171,7 +179,7 @@ std::vector<std::string> refresh_slurm_jobs(const Project& project, const std::a
     std::vector<std::string> warnings;
     try {
         settle_submissions(project, abandon, warnings);
-        const std::vector<OpenJob> jobs = open_jobs(project);
+        const std::vector<OpenJob> jobs = open_jobs(project, warnings);
         if (jobs.empty()) return warnings;
         const Answers answers = ask(jobs, abandon, warnings);
         for (const OpenJob& job : jobs) try {

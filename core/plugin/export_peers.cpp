@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
@@ -28,7 +29,13 @@ bool is_for_everyone(const fs::path& folder) {
     return true;
 }
 
-bool names_code_of_the_hub(const fs::path& folder) { return read_json(folder / "config.json").contains("auto_map"); }
+/// Whether a folder that was not loaded is for code of the hub: transformers says that it would have to trust it, or stumbles over what
+/// write_model() names where its own class computes otherwise; PEFT finds no layers by the names that only that code has.
+bool needs_code_of_the_hub(const fs::path& folder, const Json& request, const ChildResult& child) {
+    if (!read_json(folder / "config.json").contains("auto_map")) return false;
+    return child.last_lines.find("trust_remote_code=True") != std::string::npos ||
+           std::any_of(request.begin(), request.end(), [](const Json& part) { return part.contains("adapter"); });
+}
 
 PeerAnswer answer_of(const fs::path& file) {
     const Json answer = read_json(file);
@@ -118,7 +125,7 @@ std::optional<PeerAnswer> ask_sentence_transformers(const fs::path& folder, cons
                                              backend == PeerBackend::onnx ? "onnx" : "torch"};
     const auto child = ask_python("embed_sentence_transformers.py", arguments, why);
     if (!child) return std::nullopt;
-    if (child->exit_code != 0 && names_code_of_the_hub(folder)) {
+    if (child->exit_code != 0 && needs_code_of_the_hub(folder, request, *child)) {
         why = "it runs this model by code from the hub alone";
         return std::nullopt;
     }

@@ -101,6 +101,7 @@ void write_model(const fs::path& folder, const EmbeddingModel& model) {
     ModelFolder like = model.folder;
     like.max_seq_length = model.max_length;
     like.config = with_native_members(like.config, model.encoders.front()->config());
+    if (!brings_own_code(like)) like.config.erase("auto_map");  // its files are not written
     if (needs_released_code(model) && like.config.contains("activation_function")) like.config = with_code_named(like.config);
     like.only_faceter = !beyond_sentence_transformers(model).empty();
     if (!model.tasks.empty()) {

@@ -1,8 +1,10 @@
 #pragma once
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "eval/embedder.h"
 #include "eval/set_mining.h"
@@ -40,6 +42,8 @@ class ModelTeacher final : public Teacher {
     std::string fingerprint() const override { return embedder_.model().fingerprint(); }
     void serve() override;
     void let_go() override;
+    /// Called with how many of some texts are embedded, now and then; may throw to stop, alone: other ranks would wait for what was begun.
+    void set_progress(std::function<void(std::size_t)> progress) { embedder_.set_progress(std::move(progress)); }
 
     /// Whether the model has a route for the task's texts of its own.
     bool knows(const std::string& task) const;

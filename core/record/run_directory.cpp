@@ -15,8 +15,10 @@
 #include "common/lock_file.h"
 #include "common/strings.h"
 #include "common/untrusted_json.h"
+#include "experiment/machine.h"
 #include "record/run_names.h"
 #include "record/trash_folders.h"
+#include "settings/core_settings.h"
 
 namespace faceter {
 namespace {
@@ -154,9 +156,9 @@ RunDirectory::RunDirectory(const fs::path& folder) : folder_(absolute_path(folde
     info_.name = name_of_run(project(), info_.id, info_.name);
 }
 
-RunDirectory RunDirectory::create(const fs::path& project, const Experiment& experiment, const ResolvedRun& run, bool smoke) {
+RunInfo info_of(const ResolvedRun& run, const std::string& experiment, bool smoke, OpenThreads threads) {
     RunInfo info;
-    info.experiment = experiment.name();
+    info.experiment = experiment;
     info.variant = run.variant;
     info.method = run.method;
     info.plugin = run.plugin;
@@ -164,7 +166,13 @@ RunDirectory RunDirectory::create(const fs::path& project, const Experiment& exp
     info.seed = run.seed;
     info.smoke = smoke;
     info.settings = run.settings;
-    return create_run(project, std::move(info), experiment.text());
+    if (threads == OpenThreads::of_this_machine && head_setting(info.settings, "threads") == 0) info.settings["threads"] = usable_cores();
+    return info;
+}
+
+RunDirectory RunDirectory::create(const fs::path& project, const Experiment& experiment, const ResolvedRun& run, bool smoke,
+                                  OpenThreads threads) {
+    return create_run(project, info_of(run, experiment.name(), smoke, threads), experiment.text());
 }
 
 RunDirectory RunDirectory::create_imported(const fs::path& project, RunInfo info, std::string_view text) {

@@ -31,6 +31,12 @@ struct RunInfo {
     std::string group() const;
 };
 
+/// What becomes of threads that settings leave open (0): as many as the cores that this process may use, so that a run which goes on has
+/// the bits that it began with; or as many as the node gives that the run comes to.
+enum class OpenThreads { of_this_machine, of_its_node };
+
+RunInfo info_of(const ResolvedRun& run, const std::string& experiment, bool smoke, OpenThreads threads);
+
 /// PROJECT/runs/<run id>: the whole record of a run (the layout is in core/record/README.md).
 class RunDirectory {
   public:
@@ -38,7 +44,8 @@ class RunDirectory {
     /// is no run, and nothing that is done to it may reach the original.
     explicit RunDirectory(const fs::path& folder);
     /// Makes the folder with run.json and experiment.yaml: under a temporary name first, so that a run exists whole or not at all.
-    static RunDirectory create(const fs::path& project, const Experiment& experiment, const ResolvedRun& run, bool smoke);
+    static RunDirectory create(const fs::path& project, const Experiment& experiment, const ResolvedRun& run, bool smoke,
+                               OpenThreads threads = OpenThreads::of_this_machine);
     /// A new run with the same resolved settings (`faceter rerun`).
     static RunDirectory create_like(const fs::path& project, const RunDirectory& other);
 

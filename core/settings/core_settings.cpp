@@ -65,8 +65,7 @@ const Schema& training_schema() {
                 .from("Nomic Embed v2, section 4.3; Chen et al., 2016"),
             integer("accumulate", 1,
                     "Batches whose gradients are averaged before a step; each keeps to its own in-batch negatives, and its loss is logged "
-                    "under its "
-                    "own task.")
+                    "under its own task. Of masked_language each counts alike, however many tokens it guesses.")
                 .at_least(1)
                 .in("batches"),
             choice("sharding", {"none", "zero2"}, "none",
@@ -238,7 +237,9 @@ Schema experiment_head_schema() {
                 .in("tokens")
                 .optional(),
             seeds,
-            integer("threads", 0, "Threads of the worker; 0: all cores. The resolved number is stored: other counts give other last bits.")
+            integer("threads", 0,
+                    "Threads of the worker; 0: all cores, of a SLURM job those that its profile asks for (cpus_per_task). The number is "
+                    "stored where it is known when the run is made: other counts give other last bits.")
                 .at_least(0)
                 .at_most(most_threads),
             choice("device", {"auto", "cpu", "cuda"}, "auto",

@@ -2,21 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <iterator>
 #include <limits>
+#include <numeric>
 
 #include "common/error.h"
 #include "stats/distributions.h"
 #include "stats/number.h"
 
 namespace faceter {
-
-std::vector<double> paired_differences(std::span<const double> a, std::span<const double> b) {
-    if (a.size() != b.size()) throw usage_error("a paired test needs samples of one size, found {} and {} values", a.size(), b.size());
-    std::vector<double> differences(a.size());
-    std::transform(a.begin(), a.end(), b.begin(), differences.begin(), std::minus<>());
-    return differences;
-}
-
 namespace {
 
 /// By how much differences of these values can be apart by rounding alone: of 0.2 - 0.1 and 0.3 - 0.2 the last digits differ.
@@ -27,14 +22,22 @@ double rounding_of(std::span<const double> a, std::span<const double> b) {
     return 4 * std::numeric_limits<double>::epsilon() * largest;
 }
 
-/// Differences that are equal but for rounding are made equal, and zero where zero is as near.
+/// Sizes that are equal but for rounding are made equal, and zero where zero is as near; signs stay.
 void level(std::vector<double>& differences, double rounding) {
     const bool all_finite = std::all_of(differences.begin(), differences.end(), [](double d) { return std::isfinite(d); });
-    if (differences.size() < 2 || !all_finite || !std::isfinite(rounding)) return;
-    const auto [low, high] = std::minmax_element(differences.begin(), differences.end());
-    if (!(*high - *low <= rounding)) return;
-    const bool zero = std::max(std::abs(*low), std::abs(*high)) <= rounding;
-    std::fill(differences.begin(), differences.end(), zero ? 0 : mean(differences));
+    if (!all_finite || !std::isfinite(rounding)) return;
+    for (double& d : differences)
+        if (std::abs(d) <= rounding) d = 0;
+    const auto size_of = [&](std::size_t place) { return std::abs(differences[place]); };
+    std::vector<std::size_t> places(differences.size());
+    std::iota(places.begin(), places.end(), std::size_t{0});
+    std::sort(places.begin(), places.end(), [&](std::size_t x, std::size_t y) { return size_of(x) < size_of(y); });
+    for (auto first = places.begin(); first != places.end();) {
+        const double least = size_of(*first);
+        const auto end = std::find_if(first, places.end(), [&](std::size_t place) { return size_of(place) - least > rounding; });
+        const double size = std::midpoint(least, size_of(*std::prev(end)));
+        for (; first != end; ++first) differences[*first] = std::copysign(size, differences[*first]);
+    }
 }
 
 std::string paired_note(const PairedTResult& r) {
@@ -48,9 +51,16 @@ std::string paired_note(const PairedTResult& r) {
 
 }  // namespace
 
-PairedTResult paired_t(std::span<const double> a, std::span<const double> b, Alternative alternative) {
-    auto differences = paired_differences(a, b);
+std::vector<double> paired_differences(std::span<const double> a, std::span<const double> b) {
+    if (a.size() != b.size()) throw usage_error("a paired test needs samples of one size, found {} and {} values", a.size(), b.size());
+    std::vector<double> differences(a.size());
+    std::transform(a.begin(), a.end(), b.begin(), differences.begin(), std::minus<>());
     level(differences, rounding_of(a, b));
+    return differences;
+}
+
+PairedTResult paired_t(std::span<const double> a, std::span<const double> b, Alternative alternative) {
+    const auto differences = paired_differences(a, b);
     PairedTResult r;
     r.alternative = alternative;
     r.n = differences.size();

@@ -54,7 +54,8 @@ struct WilcoxonResult {
 /// Wilcoxon's signed-rank test of `differences` (a - b of pairs), scipy.stats.wilcoxon. A NaN, or no difference left: p is NaN.
 /// Exact with more than 1,000 differences is a usage error (the approximation is right there).
 WilcoxonResult wilcoxon(std::span<const double> differences, const WilcoxonOptions& options = {});
-/// a - b, element by element; a usage error where the sizes differ.
+/// a - b, element by element: sizes that only rounding sets apart are equal, and those of rounding alone zero, so that ranks are of what
+/// was measured. A usage error where the samples' sizes differ.
 std::vector<double> paired_differences(std::span<const double> a, std::span<const double> b);
 
 }  // namespace faceter

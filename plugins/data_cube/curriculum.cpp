@@ -181,6 +181,17 @@ void describe_oddities(const Measured& measured, std::vector<std::string>& notes
                         name, measured.vector.not_finite));
 }
 
+bool walks_a_tour(const Json& settings) { return json_at<bool>(settings, "task_level", "curriculum"); }
+
+/// Tasks as they stand, where their order is drawn anew every epoch.
+TourResult no_tour(const Similarities& similarities) {
+    TourResult result;
+    result.tour.resize(similarities.num_tasks());
+    std::iota(result.tour.begin(), result.tour.end(), 0U);
+    result.total = tour_total(similarities, result.tour);
+    return result;
+}
+
 PlanRecord compute(const CurriculumContext& context, const std::vector<Leaf>& leaves, Teacher& teacher, const fs::path& cache) {
     const auto begin = std::chrono::steady_clock::now();
     const auto seconds = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); };
@@ -198,7 +209,8 @@ PlanRecord compute(const CurriculumContext& context, const std::vector<Leaf>& le
     }
     const double measured_seconds = seconds();
     record.similarities = Similarities::cosine(vectors);
-    record.tour = solve_tour(record.similarities, tour_settings(context.settings, context.seed));
+    record.tour = walks_a_tour(context.settings) ? solve_tour(record.similarities, tour_settings(context.settings, context.seed))
+                                                 : no_tour(record.similarities);
     record.details = {{"teacher", json_at<std::string>(context.settings, "teacher", "curriculum")},
                       {"teacher_fingerprint", fingerprint},
                       {"settings", context.settings},
@@ -222,7 +234,7 @@ std::string record_key(const CurriculumContext& context, const std::vector<Leaf>
 }
 
 Plan plan_of(const PlanRecord& record, const CurriculumContext& context) {
-    return {record.tasks, record.tour.tour, plan_settings(context.settings, context.batch_size, context.seed)};
+    return plan_of_record(record, context.settings, context.batch_size, context.seed);
 }
 
 /// The stored record where it fits; nothing where there is none. A damaged one is computed again and said.
@@ -313,6 +325,12 @@ PlanSettings plan_settings(const Json& settings, std::int64_t batch_size, std::u
     return plan;
 }
 
+Plan plan_of_record(const PlanRecord& record, const Json& settings, std::int64_t batch_size, std::uint64_t seed) {
+    PlanSettings plan = plan_settings(settings, batch_size, seed);
+    plan.drop_masked = record.drops_masked;
+    return {record.tasks, record.tour.tour, plan};
+}
+
 /// A stage is named after its task, which may hold any letter.
 fs::path plan_path(const fs::path& folder, const std::string& stage) {
     const bool plain = std::all_of(stage.begin(), stage.end(),
@@ -323,7 +341,8 @@ fs::path plan_path(const fs::path& folder, const std::string& stage) {
 
 std::unique_ptr<Curriculum> make_data_cube(const CurriculumContext& context, const OpenTeacher& open, const fs::path& cache) {
     const std::vector<Leaf> leaves = leaves_of(context);
-    require_solvable(tour_settings(context.settings, context.seed).solver, leaves.size());  // before the teacher measures them all
+    if (walks_a_tour(context.settings))
+        require_solvable(tour_settings(context.settings, context.seed).solver, leaves.size());  // before the teacher measures them all
     return std::make_unique<DataCube>(context, leaves, make_plan(context, leaves, open, cache));
 }
 

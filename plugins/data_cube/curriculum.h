@@ -16,6 +16,8 @@ using OpenTeacher = std::function<std::unique_ptr<Teacher>()>;
 /// All settings of the curriculum (settings.cpp), read.
 TourSettings tour_settings(const Json& settings, std::uint64_t seed);
 PlanSettings plan_settings(const Json& settings, std::int64_t batch_size, std::uint64_t seed);
+/// As it was made, whichever version stored it.
+Plan plan_of_record(const PlanRecord& record, const Json& settings, std::int64_t batch_size, std::uint64_t seed);
 
 /// RUN/curriculum/STAGE.plan
 fs::path plan_path(const fs::path& folder, const std::string& stage);

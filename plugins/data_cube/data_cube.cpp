@@ -115,11 +115,13 @@ class Report final : public Analysis {
         return fits;
     }
 
+    static Json settings_of(const PlanRecord& record) {
+        return filled_in(plugin_manifest().curricula.front().schema, json_at<Json>(record.details, "settings", "plan"));
+    }
+
     static Plan plan_of(const PlanRecord& record) {
-        const Json settings = filled_in(plugin_manifest().curricula.front().schema, json_at<Json>(record.details, "settings", "plan"));
-        return {record.tasks, record.tour.tour,
-                plan_settings(settings, json_at<std::int64_t>(record.details, "batch_size", "plan"),
-                              json_at<std::uint64_t>(record.details, "seed", "plan"))};
+        return plan_of_record(record, settings_of(record), json_at<std::int64_t>(record.details, "batch_size", "plan"),
+                              json_at<std::uint64_t>(record.details, "seed", "plan"));
     }
 
     /// Where noise was injected into the training data.
@@ -134,17 +136,27 @@ class Report final : public Analysis {
     }
 
     void describe_plan(const PlanRecord& record, const Plan& plan, const AnalysisContext& context, AnalysisResult& result) const {
+        Table table = plan_table(record, plan, context.run_name);
+        Json kept = {{"hash", plan.hash()}, {"details", record.details}};
+        if (json_at<bool>(settings_of(record), "task_level", "curriculum")) {
+            describe_tour(record, context, kept, result);
+            result.result["plan"] = std::move(kept);
+        } else {
+            table.footnotes.emplace_back("No tour was walked (task_level is false): tasks came in random order.");
+            result.result["order"] = std::move(kept);
+        }
+        result.tables.emplace_back("data_cube_plan", std::move(table));
+    }
+
+    void describe_tour(const PlanRecord& record, const AnalysisContext& context, Json& kept, AnalysisResult& result) const {
         const RandomOrders random = random_orders(record.similarities, random_orders_, 1);
-        result.tables.emplace_back("data_cube_plan", plan_table(record, plan, context.run_name));
         result.tables.emplace_back("data_cube_tour", tour_table(record, random, context.run_name));
         result.figures.emplace_back("data_cube_tour", tour_figure(record, random, context.run_name));
         result.figures.emplace_back("data_cube_energy", energy_figure(record, random, context.run_name));
         result.figures.emplace_back("data_cube_similarity", similarity_figure(record, context.run_name));
         Json tour = Json::array();
         for (const std::uint32_t task : record.tour.tour) tour.push_back(record.tasks[task].name);
-        result.result["plan"] = {
-            {"hash", plan.hash()}, {"total", record.tour.total}, {"random_mean", random.mean}, {"random_std", random.deviation},
-            {"tour", tour},        {"details", record.details}};
+        kept.update({{"total", record.tour.total}, {"random_mean", random.mean}, {"random_std", random.deviation}, {"tour", tour}});
     }
 
     double margin_;

@@ -54,6 +54,12 @@ Plan::Plan(std::vector<TaskDifficulty> tasks, Tour tour, const PlanSettings& set
     }
     if (num_examples_ == 0) throw data_error("data_cube: no task of this stage has training examples; add data sets under tasks.*.train");
     begin_epoch(0);
+    for (std::uint32_t t = 0; t < tasks_.size(); ++t) count_left_out(t);
+    if (num_examples_ == 0)
+        throw data_error(
+            "data_cube: the noise mask takes every example of this stage, and there is nothing to learn from; name another "
+            "noise_threshold, "
+            "or noise_mask: none");
     hash_ = compute_hash();
 }
 
@@ -126,13 +132,36 @@ void Plan::arrange_batches(std::uint64_t epoch) {
     for (std::uint32_t round = 0, used = 1; used > 0; ++round) {
         used = 0;
         for (const std::uint32_t task : tour_)
-            if (round < counts_[task].batches) sequence_.emplace_back(task, round), ++used;
+            if (round + 1 < cuts_[task].size()) sequence_.emplace_back(task, round), ++used;
     }
-    if (settings_.task_level) return;
-    // Tasks in random order, each task's own batches still one after the other.
+    if (!settings_.task_level) shuffle_batches(epoch);
+    std::erase_if(sequence_, [this](const auto& batch) { return is_left_out(batch.first, batch.second); });
+}
+
+/// Tasks in random order, each task's own batches still one after the other.
+void Plan::shuffle_batches(std::uint64_t epoch) {
     RandomStream(settings_.seed, fmt::format("data_cube/batches/{}", epoch)).shuffle(sequence_);
     std::vector<std::uint32_t> next(tasks_.size(), 0);
     for (auto& [task, number] : sequence_) number = next[task]++;
+}
+
+/// Where the order of a task's examples is the same every epoch, so are they.
+bool Plan::is_left_out(std::uint32_t task, std::uint32_t own) const {
+    if (!settings_.drop_masked || !settings_.instance_level || keep_[task].empty()) return false;
+    const auto begin = order_[task].begin();
+    return std::none_of(begin + cuts_[task][own], begin + cuts_[task][own + 1],
+                        [&](std::uint32_t example) { return gives_loss(task, example); });
+}
+
+void Plan::count_left_out(std::uint32_t task) {
+    TaskCounts& counts = counts_[task];
+    const auto batches = static_cast<std::uint32_t>(counts.batches);
+    for (std::uint32_t own = 0; own < batches; ++own) {
+        if (!is_left_out(task, own)) continue;
+        ++counts.masked_batches, --counts.batches;
+        num_examples_ -= cuts_[task][own + 1] - cuts_[task][own];
+        if (own + 1 == batches) counts.short_batches = 0;
+    }
 }
 
 void Plan::begin_epoch(std::uint64_t epoch) {

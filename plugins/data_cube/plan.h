@@ -33,13 +33,16 @@ struct PlanSettings {
     double noise_quantile = 0.05;  ///< share of each task's examples
     double noise_threshold = 0;    ///< delta
     bool printed = false;          ///< mask the easy ones, as Eq. 9 is printed
+    /// Leave out the batches whose examples are all masked: a step on them moves weights by momentum and decay alone. False: plans that
+    /// were stored before these were left out.
+    bool drop_masked = true;
     std::uint64_t seed = 1;
 };
 
 /// Counts for the report.
 struct TaskCounts {
-    std::size_t examples = 0, batches = 0, short_batches = 0, merged = 0, dropped = 0, masked = 0, not_finite = 0, drawn_negatives = 0,
-                no_negative = 0, negative_is_positive = 0;
+    std::size_t examples = 0, batches = 0, short_batches = 0, merged = 0, dropped = 0, masked = 0, masked_batches = 0, not_finite = 0,
+                drawn_negatives = 0, no_negative = 0, negative_is_positive = 0;
     double delta = 0;  ///< the threshold of the noise mask, or the difficulty at which its share of the examples ends; NaN: none
 };
 
@@ -51,7 +54,7 @@ class Plan {
         std::span<const std::uint32_t> examples;
     };
 
-    /// `tour`: every task once. Errors (data): no example at all.
+    /// `tour`: every task once. Errors (data): no example at all, or all are masked.
     Plan(std::vector<TaskDifficulty> tasks, Tour tour, const PlanSettings& settings);
 
     /// Arranges an epoch. With both levels on every epoch is alike; what a level leaves random is drawn anew from (seed, epoch).
@@ -74,6 +77,9 @@ class Plan {
     void cut(std::size_t task);
     void arrange_examples(std::size_t task, std::uint64_t epoch);
     void arrange_batches(std::uint64_t epoch);
+    void shuffle_batches(std::uint64_t epoch);
+    bool is_left_out(std::uint32_t task, std::uint32_t own) const;
+    void count_left_out(std::uint32_t task);
     std::string compute_hash() const;
 
     std::vector<TaskDifficulty> tasks_;

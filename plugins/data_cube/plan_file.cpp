@@ -54,6 +54,7 @@ Json header_of(const PlanRecord& record) {
             {"chain", record.tour.chain},
             {"start_temperature", record.tour.start_temperature},
             {"trace", trace},
+            {"drops_masked", record.drops_masked},
             {"details", record.details}};
 }
 
@@ -70,6 +71,7 @@ void read_header(const Json& header, const std::string& name, PlanRecord& record
         if (!step) throw data_error("{}: a point of the trace is at step {}, which is no whole number", name, point[0]);
         record.tour.trace.push_back({*step, point[1], point[2]});
     }
+    record.drops_masked = json_or(header, "drops_masked", false, name);
     record.details = json_at<Json>(header, "details", name);
 }
 

@@ -17,6 +17,7 @@ struct PlanRecord {
     std::vector<TaskDifficulty> tasks;
     Similarities similarities{0};
     TourResult tour;
+    bool drops_masked = true;       ///< PlanSettings::drop_masked of the plan
     Json details = Json::object();  ///< teacher, settings, seconds, warnings
 };
 

@@ -143,29 +143,33 @@ Table plan_table(const PlanRecord& record, const Plan& plan, const std::string& 
     table.name = "data_cube_plan";
     table.caption = fmt::format("Plan {} of {}: tasks in the order of the tour", plan.hash().substr(0, 12), run);
     table.add_column("task", ColumnKind::text);
-    for (const char* name : {"examples", "batches", "short", "merged", "dropped", "masked", "no negative given", "no negative at all",
-                             "not finite", "negative = positive"})
+    for (const char* name : {"examples", "batches", "short", "merged", "dropped", "masked", "masked batches", "no negative given",
+                             "no negative at all", "not finite", "negative = positive"})
         table.add_column(name, ColumnKind::count);
     table.add_column("delta", ColumnKind::number, 4);
     table.add_column("similarity to next", ColumnKind::number, 4);
     const Tour& tour = plan.tour();
-    std::size_t batches = 0, short_batches = 0, merged = 0, dropped = 0, masked = 0;
+    std::size_t batches = 0, short_batches = 0, merged = 0, dropped = 0, masked = 0, masked_batches = 0;
     for (std::size_t k = 0; k < tour.size(); ++k) {
         const std::uint32_t t = tour[k];
         const TaskCounts& c = plan.counts()[t];
         std::vector<Cell> cells{Cell::of(plan.tasks()[t].name)};
-        for (const std::size_t count : {c.examples, c.batches, c.short_batches, c.merged, c.dropped, c.masked, c.drawn_negatives,
-                                        c.no_negative, c.not_finite, c.negative_is_positive})
+        for (const std::size_t count : {c.examples, c.batches, c.short_batches, c.merged, c.dropped, c.masked, c.masked_batches,
+                                        c.drawn_negatives, c.no_negative, c.not_finite, c.negative_is_positive})
             cells.push_back(of_count(count));
         cells.push_back(Cell::of(c.delta));
         cells.push_back(Cell::of(record.similarities.at(t, tour[(k + 1) % tour.size()])));
         table.add_row(std::move(cells));
         batches += c.batches, short_batches += c.short_batches, merged += c.merged, dropped += c.dropped, masked += c.masked;
+        masked_batches += c.masked_batches;
     }
     table.footnotes.push_back(
         fmt::format("{} batches an epoch, {} of them shorter than a whole one; {} last batches merged with the one before; {} examples "
                     "dropped; {} masked.",
                     batches, short_batches, merged, dropped, masked));
+    if (masked_batches > 0)
+        table.footnotes.push_back(fmt::format(
+            "{} further batches are left out, whose examples are all masked: there is nothing in them to learn from.", masked_batches));
     for (const auto& note : json_or<std::vector<std::string>>(record.details, "notes", {}, "plan")) table.footnotes.push_back(note);
     return table;
 }

@@ -93,7 +93,7 @@ class RouterRetriever final : public Variant {
                 if (set.task == task.name) sets.push_back(&set);
             if (sets.empty() && is_taken_up(task.name)) continue;
             library.domains.push_back(
-                scored(make_domain(task.name, sets, library_examples(), context.seed), task, document_texts(sets), model, context));
+                scored(make_domain(task.name, sets, router_.library_examples, context.seed), task, document_texts(sets), model, context));
         }
         const bool of_several = std::any_of(gates.begin(), gates.end(), [](const PlannedGate& gate) { return gate.tasks.size() > 1; });
         if (budget_ == Budget::min_per_set && !of_several && context.event)
@@ -113,7 +113,6 @@ class RouterRetriever final : public Variant {
 
   private:
     std::string text(const char* key) const { return json_at<std::string>(settings_, key, "variant"); }
-    std::size_t library_examples() const { return json_at<std::size_t>(settings_, "library_examples", "variant"); }
     std::vector<std::string> single_names() const { return json_at<std::vector<std::string>>(settings_, "single_gates", "variant"); }
     bool is_domain(const std::string& task) const {
         const auto single = single_names();

@@ -75,15 +75,20 @@ void check_stem(const std::string& stem, const fs::path& folder) {
         throw data_error("{}: library is {}; expected a name such as library-1", (folder / "router.json").string(), faceter::quoted(stem));
 }
 
+/// Without a slash at its end, so that its last part is a folder's name.
+fs::path whole_path(const fs::path& folder) { return absolute_path(folder / "x").parent_path(); }
+
 std::string add_gate(EmbeddingModel& model, const fs::path& folder, const Json& change) {
     const Json json = read_description(folder);
     const auto stem = json_at<std::string>(json, "library", "router.json");
     check_stem(stem, folder);
     const auto old = read_router(model, folder);
     Library library = old->library();
-    const fs::path source = json_at<std::string>(change, "gate", "router add");
+    const fs::path source = whole_path(json_at<std::string>(change, "gate", "router add"));
     const auto name = json_or<std::string>(change, "name", source.filename().string(), "router add"),
                domain = json_or<std::string>(change, "domain", name, "router add");
+    for (const auto& [what, given] : {std::pair("--name", name), std::pair("--domain", domain)})
+        if (trim(given).empty()) throw usage_error("router add: {} is empty; give the gate one", what);
     for (const GateInfo& gate : library.gates)
         if (gate.name == name || safe_file_name(gate.name) == safe_file_name(name))
             throw usage_error("there is a gate {} already; give another --name, or remove that first", faceter::quoted(gate.name));
@@ -91,7 +96,7 @@ std::string add_gate(EmbeddingModel& model, const fs::path& folder, const Json& 
         throw usage_error(
             "this router's gates change documents too, whose texts it does not keep; train it again with the further gate (variant.gates)");
     const std::size_t index = model.encoders.front()->add_adapter(name, AdapterFolder::open(source));
-    library.gates.push_back({name, domain, "gate", 0, absolute_path(source).string()});
+    library.gates.push_back({name, domain, "gate", 0, source.string()});
     const int expert = static_cast<int>(index) + 1;
     for (Domain& known : library.domains) score_domain(known, model, expert);
     if (const Json train = json_or<Json>(change, "train", nullptr, "router add"); !train.is_null()) {
@@ -99,8 +104,7 @@ std::string add_gate(EmbeddingModel& model, const fs::path& folder, const Json& 
         for (const Domain& known : library.domains)
             if (known.name == domain)
                 throw usage_error("the library has instances of domain {} already; leave --train out", faceter::quoted(domain));
-        Domain fresh =
-            make_domain(domain, {&set}, json_at<std::size_t>(settings_in(json), "library_examples", "router.json"), old->settings().seed);
+        Domain fresh = make_domain(domain, {&set}, old->settings().library_examples, old->settings().seed);
         if (!library.domains.empty()) {
             fresh.query_instruction = library.domains.front().query_instruction;
             fresh.document_instruction = library.domains.front().document_instruction;
@@ -215,6 +219,7 @@ Json RouterModel::describe() const { return to_json(""); }
 Json RouterModel::to_json(const std::string& stem) const {
     Json json = {{"method", router_method_name}};
     json.update(settings_.to_json());
+    json["library_examples"] = settings_.library_examples;
     json["base_gate"] = with_base_;
     json["documents_adapted"] = documents_adapted_;
     if (!stem.empty()) json["library"] = stem;

@@ -285,6 +285,7 @@ RouterSettings RouterSettings::from_json(const Json& s) {
     settings.label_weight = json_at<double>(s, "label_weight", "router");
     settings.dataset_samples = json_at<std::size_t>(s, "dataset_samples", "router");
     settings.seed = json_at<std::uint64_t>(s, "seed", "router");
+    settings.library_examples = json_at<std::size_t>(s, "library_examples", "router");
     if (settings.clusters < 1) throw settings_error("router: clusters is {}; expected 1 or more", settings.clusters);
     return settings;
 }

@@ -26,6 +26,7 @@ struct RouterSettings {
     double label_weight = 0;  ///< share of the mean over pilots of the gate's own domain, whatever gate they are filed under (supplement)
     std::size_t dataset_samples = 100;
     std::uint64_t seed = 1;
+    std::size_t library_examples = 1000;  ///< instances of a domain that is added later; 0: all. Chooses no gate
     /// Of the variant's settings, or of router.json.
     static RouterSettings from_json(const Json& settings);
     Json to_json() const;

@@ -35,8 +35,8 @@ std::vector<Field> router_fields() {
                 "An instance for which several gates have the best nDCG@10 goes to the one with the largest margin of positive over best "
                 "negative, or makes no pilot.")
                 .from("paper-silent; the supplement drops them for classifier routers, as these do always")),
-        of_router("router=pilot",
-                  choice("pilot_similarity", {"cosine", "dot"}, "cosine", "Similarity of a query to pilots.").from("paper-silent")),
+        choice("pilot_similarity", {"cosine", "dot"}, "cosine", "Similarity of a query to pilots, or to the instances of router: dataset.")
+            .from("paper-silent"),
         of_router(
             "router=pilot",
             real(

@@ -110,6 +110,14 @@ Table latency_table(const StudyData& data, const EmbeddingModel& model) {
     return table;
 }
 
+/// As many as the run has tasks to route to: gates that were added or taken away since are none that it trained on. A router that the run
+/// only evaluates has its own.
+std::size_t domains_of_run(const AnalysisContext& context, const RouterModel& router) {
+    const Json variant = json_or<Json>(context.run, "variant", Json::object(), "settings");
+    if (json_or<std::string>(variant, "method", "", "variant") != router_method_name) return router.library().candidates(false).size();
+    return context.tasks.size() - json_at<Json>(variant, "single_gates", "variant").size();
+}
+
 class RouterStudy final : public Analysis {
   public:
     explicit RouterStudy(const Json& settings) : settings_(settings) {}
@@ -120,6 +128,7 @@ class RouterStudy final : public Analysis {
         data.router = dynamic_cast<const RouterModel*>(model.router.get());
         data.run = context.run_name;
         if (!data.router) return {{{"note", "this model has no router"}}, {}, {}};
+        data.trained_domains = domains_of_run(context, *data.router);
         std::vector<std::string> left_out;
         for (const EvaluationSet& set : context.evaluation) {
             if (!is_of_study(set)) {

@@ -135,8 +135,8 @@ Series multi_task_curve(const StudyData& data) {
     for (std::size_t i = 0; i < gates.size(); ++i) {
         if (!gates[i].kind.starts_with("multi_task")) continue;
         const auto part = parse_int(std::string_view(gates[i].name).substr(gates[i].name.rfind(' ') + 1));
-        const double domains = gates[i].kind == "multi_task" ? static_cast<double>(data.library().candidates(false).size())
-                                                             : static_cast<double>(part.value_or(0));
+        const double domains =
+            gates[i].kind == "multi_task" ? static_cast<double>(data.trained_domains) : static_cast<double>(part.value_or(0));
         by_domains[domains] = through(data, "", static_cast<int>(i) + 1).mean();
     }
     for (const auto& [domains, score] : by_domains) series.x.push_back(domains), series.y.push_back(score);

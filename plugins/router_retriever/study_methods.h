@@ -17,6 +17,7 @@ struct StudyData {
     const RouterModel* router = nullptr;
     std::vector<StudySet> sets;
     std::string run;
+    std::size_t trained_domains = 0;  ///< of the run's multi-task gate
     const Library& library() const { return router->library(); }
     const std::vector<int>& candidates() const { return router->candidates(); }
     bool has_gate(const StudySet& set) const { return library().own_gate(set.domain, candidates()) > 0; }

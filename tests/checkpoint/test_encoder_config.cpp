@@ -419,6 +419,18 @@ class TestEncoderConfig : public QObject {
         QVERIFY(read(decoder("qwen3")).remarks.empty());
     }
 
+    /// Of nomic_bert the reader follows that code; one for other tasks is no matter.
+    void code_of_a_models_own_beside_a_family_of_transformers_is_told() {
+        const Json own = {{"auto_map", {{"AutoModel", "modeling_own.OwnModel"}}}},
+                   head = {{"auto_map", {{"AutoModelForSequenceClassification", "modeling_own.OwnHead"}}}};
+        const auto remarks = read(decoder("qwen3"), own).remarks;
+        QCOMPARE(remarks.size(), std::size_t{1});
+        QVERIFY(remarks[0].starts_with("config.json: auto_map names code of the model's own") && remarks[0].ends_with("own qwen3"));
+        Json nomic = decoder("nomic_bert");
+        nomic.erase("num_key_value_heads");
+        QVERIFY(read(nomic, own).remarks.empty() && read(decoder("qwen3"), head).remarks.empty());
+    }
+
     void heads_of_a_size_of_their_own_are_read_in_every_rotary_family() {
         for (const char* type : {"gte", "jina_embeddings_v3", "nomic_bert"}) {
             Json json = decoder(type);
@@ -468,6 +480,28 @@ class TestEncoderConfig : public QObject {
         QVERIFY(c.rotary == (Rotary{50, 3}) && c.length_limit == 77 && c.dropout.embeddings == 0.2 &&
                 c.dropout.feed_forward_output == 0.2 && c.remarks.empty());
         QCOMPARE(read(native, {{"rope_parameters", nullptr}}).rotary.base, 1000.0);
+    }
+
+    /// The released code reads a table of positions then.
+    void a_nomic_bert_that_turns_nothing_is_refused() {
+        Json nomic = decoder("nomic_bert");
+        nomic.erase("num_key_value_heads");
+        for (const double fraction : {0.0, 0.1})
+            EXPECT_ERROR(read(nomic, {{"rotary_emb_fraction", fraction}}), "config.json: rotary_emb_fraction 0", "position_embeddings");
+        QCOMPARE(read(nomic, {{"rotary_emb_fraction", 0.5}}).rotary_dim, std::int64_t{2});
+    }
+
+    /// transformers 5.23, models/modernbert/configuration_modernbert.py.
+    void modernbert_takes_no_base_for_both_kinds_of_block() {
+        Json json = decoder("modernbert");
+        json.erase("num_key_value_heads");
+        json["rope_theta"] = 500;
+        const EncoderConfig c = read(json);
+        QVERIFY(c.rotary.base == 160'000 && c.local_rotary.base == 10'000);
+        QVERIFY(c.remarks.size() == 1 && c.remarks[0].find("'rope_theta'") != std::string::npos);
+        QCOMPARE(read(json, {{"global_rope_theta", 77}}).rotary.base, 77.0);
+        const Json full = {{"full_attention", {{"rope_type", "default"}, {"rope_theta", 80}}}};
+        QCOMPARE(read(json, {{"rope_parameters", full}}).rotary.base, 80.0);
     }
 
     void a_tensor_without_elements_says_no_size() {

@@ -119,6 +119,22 @@ class TestModelFolder : public QObject {
         folder.write_pooling({{"pooling_mode", "mean"}, {"include_prompt", false}});
         QVERIFY(!folder.open().include_prompt);
     }
+    /// sentence_transformers/sentence_transformer/model.py: by their names on the hub.
+    void instructors_releases_leave_the_instruction_out_whatever_their_files_say() {
+        FolderOnDisk folder;
+        folder.write_pooling({{"pooling_mode_mean_tokens", true}});
+        QVERIFY(folder.open().include_prompt);
+        const TemporaryDirectory hub;
+        const auto include_prompt = [&](const std::string& name, const char* end) {
+            const fs::path snapshot = hub.path() / ("models--" + name) / "snapshots/00ff";
+            make_directories(snapshot.parent_path());
+            fs::copy(folder.path(), snapshot, fs::copy_options::recursive | fs::copy_options::overwrite_existing);
+            return ModelFolder::open(snapshot.string() + end).include_prompt;
+        };
+        for (const char* name : {"hkunlp--instructor-base", "hkunlp--instructor-large", "hkunlp--instructor-xl"})
+            QVERIFY(!include_prompt(name, "") && !include_prompt(name, "/"));
+        QVERIFY(include_prompt("org--instructor-xl", "") && include_prompt("hkunlp--instructor", ""));
+    }
     void modules_of_old_and_new_versions_are_known() {
         FolderOnDisk folder;
         folder.write("1_Pooling/config.json", Json::object());
@@ -277,6 +293,13 @@ class TestModelFolder : public QObject {
         folder.write("adapter_config.json", {{"peft_type", "LORA"}, {"base_model_name_or_path", "org/base"}});
         EXPECT_ERROR(folder.open(), "an adapter of 'org/base'", "merge it");
     }
+    void an_adapter_beside_a_models_own_weights_is_refused() {
+        FolderOnDisk folder;
+        folder.write("retrieval/adapter_config.json", {{"peft_type", "LORA"}});  // of a task
+        folder.open();
+        folder.write("adapter_config.json", {{"peft_type", "LORA"}});
+        EXPECT_ERROR(folder.open(), "/adapter_config.json: an adapter lies beside the model's own weights", "merge it");
+    }
     void instructions_in_config_json_are_prompts_where_no_other_file_has_any() {
         FolderOnDisk folder;
         Json config = read_json(folder.path() / "config.json");
@@ -352,6 +375,20 @@ class TestModelFolder : public QObject {
         QCOMPARE(model.dense.size(), std::size_t{1});
         QCOMPARE(model.dense[0].out_features, std::int64_t{4});
         QVERIFY(!model.dense[0].bias && !model.dense[0].tanh && model.normalize);
+    }
+    /// sentence-transformers takes Tanh in the place of a path that it does not trust.
+    void an_activation_that_is_not_torchs_is_none_of_the_same_name() {
+        FolderOnDisk folder;
+        folder.write("1_Pooling/config.json", Json::object());
+        const std::string base = "sentence_transformers.models.";
+        folder.write_modules({{base + "Transformer", ""}, {base + "Pooling", "1_Pooling"}, {base + "Dense", "2_Dense"}});
+        const auto opened = [&](const char* activation) {
+            folder.write("2_Dense/config.json", {{"in_features", 8}, {"out_features", 4}, {"activation_function", activation}});
+            return folder.open();
+        };
+        for (const char* activation : {"my_code.Identity", "Tanh", "torch_own.Tanh"})
+            EXPECT_ERROR(opened(activation), "2_Dense/config.json", activation, "torch's Tanh and Identity");
+        QVERIFY(opened("torch.nn.Tanh").dense[0].tanh && !opened("torch.nn.Identity").dense[0].tanh);
     }
     void what_modules_ask_for_beyond_what_is_computed_is_refused_data() {
         QTest::addColumn<QString>("file");
@@ -474,6 +511,25 @@ class TestModelFolder : public QObject {
         EXPECT_ERROR(folder.open(), "'sine'", "cosine");
         folder.write("config_sentence_transformers.json", {{"prompts", {{"query", 3}}}});
         EXPECT_ERROR(folder.open(), "query", "wrong type");
+    }
+    /// sentence_transformers/base/model.py: every model has empty prompts of these names, and an empty one for null.
+    void a_default_prompt_that_is_empty_is_none() {
+        FolderOnDisk folder;
+        for (const char* name : {"query", "document", "own"}) {
+            Json prompts = Json::object();
+            const auto opened = [&] {
+                folder.write("config_sentence_transformers.json", {{"prompts", prompts}, {"default_prompt_name", name}});
+                return folder.open();
+            };
+            if (name == std::string("own"))
+                EXPECT_ERROR(opened(), "no prompt named 'own'");
+            else
+                QVERIFY(opened().default_prompt.empty());
+            prompts[name] = nullptr;
+            QVERIFY(opened().default_prompt.empty() && opened().prompts.empty());
+            prompts[name] = "in front: ";
+            QCOMPARE(opened().default_prompt, std::string(name));
+        }
     }
     void a_folder_that_lacks_a_part_says_which() {
         FolderOnDisk folder;

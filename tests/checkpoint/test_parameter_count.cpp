@@ -1,6 +1,7 @@
 #include "checkpoint/parameter_count.h"
 
 #include "common/file.h"
+#include "support/sample_model.h"
 #include "support/test.h"
 
 using namespace faceter;
@@ -64,6 +65,19 @@ class TestParameterCount : public QObject {
         huge.name = "2_Dense";
         huge.in_features = huge.out_features = 1 << 20;
         EXPECT_ERROR(require_held_by(config, {huge}, weights_of(folder.path(), needed), "config.json"), "parameters or more");
+    }
+    /// As sentence-transformers warns.
+    void a_model_of_the_hub_that_is_called_as_instructors_are_is_told_what_these_need() {
+        const TemporaryDirectory hub;
+        const auto remarks = [&](const char* name) {
+            const fs::path snapshot = hub.path() / name / "snapshots/00ff";
+            write_sample_model(snapshot);
+            return check_model(ModelFolder::open(snapshot));
+        };
+        QVERIFY(remarks("models--org--own").empty() && remarks("models--instructor--own").empty());
+        const std::vector<std::string> told = remarks("models--org--My-Instructor");
+        QVERIFY(told.size() == 1 && told[0].find("'org/My-Instructor'") != std::string::npos);
+        QVERIFY(told[0].find("set include_prompt to false") != std::string::npos);
     }
 };
 

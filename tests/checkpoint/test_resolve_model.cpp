@@ -1,3 +1,4 @@
+#include "checkpoint/hub.h"
 #include "checkpoint/model_folder.h"
 #include "common/file.h"
 #include "support/test.h"
@@ -40,6 +41,15 @@ class TestResolveModel : public QObject {
         QCOMPARE(resolve_model("org/name"), second);
         write_file_atomic(root_.path() / "hub/models--org--name/refs/main", "../../../../etc");  // hostile: not a commit
         QVERIFY(resolve_model("org/name") == first || resolve_model("org/name") == second);
+    }
+    void a_snapshot_says_whose_it_is() {
+        for (const char* name : {"org/name", "org/name-2.1"}) {
+            const fs::path snapshots = HubModel::parse(name)->folder(HubSettings::from_environment()) / "snapshots";
+            for (const char* commit : {"00ff", "00ff/"}) QCOMPARE(HubModel::name_of(snapshots / commit), std::string(name));
+            QVERIFY(HubModel::name_of(snapshots).empty());
+        }
+        for (const char* other : {"", "/", "models/snapshots/00ff", "models--name/snapshots/00ff", "models--org--name/blobs/00ff"})
+            QVERIFY2(HubModel::name_of(other).empty(), other);
     }
     void a_short_name_is_looked_for_under_sentence_transformers() {
         const fs::path snapshot = make("hub/models--sentence-transformers--all-x/snapshots/00ff");

@@ -90,7 +90,16 @@ class TestWeights : public QObject {
         TemporaryDirectory folder;
         EXPECT_ERROR(find_weight_files(folder.path()), "has no weights", "model.safetensors");
         write_file_atomic(folder.path() / "pytorch_model.bin", "x");
-        EXPECT_ERROR(find_weight_files(folder.path()), "pytorch_model.bin", "runs whatever code", "save_pretrained");
+        EXPECT_ERROR(find_weight_files(folder.path()), "pytorch_model.bin", "runs whatever code", "AutoModel.from_pretrained(DIR)");
+    }
+    void pickles_of_a_model_of_modules_are_converted_with_all_its_parts() {
+        TemporaryDirectory folder;
+        make_directories(folder.path() / "2_Dense");
+        write_file_atomic(folder.path() / "modules.json", "[]");
+        for (const fs::path& part : {folder.path(), folder.path() / "2_Dense"}) {
+            write_file_atomic(part / "pytorch_model.bin", "x");
+            EXPECT_ERROR(find_weight_files(part), "pytorch_model.bin", "SentenceTransformer(DIR).save_pretrained(DIR)");
+        }
     }
 };
 

@@ -73,6 +73,12 @@ class TestInitNames : public QObject {
                 HAS(outcome.err, "columns: text=Ärger, label=");
             }
     }
+    void columns_of_a_folder_are_refused() {
+        make_directories(in("folder"));
+        const Outcome outcome = start("folder", {"--columns", "text=a, label=b"});
+        QCOMPARE(outcome.code, 2);
+        HAS(outcome.err, "--columns is for a table");
+    }
 };
 
 FACETER_TEST(TestInitNames)

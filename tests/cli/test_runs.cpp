@@ -542,6 +542,7 @@ class TestRuns : public QObject {
         const Json compared = json_of(call({"compare", "--json", "--columns", "loss:best", "--sort", "set0", "--descending"}));
         QCOMPARE(compared["runs"][0]["columns"]["loss:best"]["mean"].get<double>(), 0.2);
         HAS(call({"compare", "--columns", "loss:best", "--layout", "datasets"}).out, "loss:best");
+        QCOMPARE(call({"compare", "--columns", "loss:best", "--layout", "summary"}).code, 2);  // has columns of its own
         HAS(call({"compare", "--sort", "lss:last"}).err, "no run has a value 'lss:last'");
     }
     void the_store_is_made_anew() {

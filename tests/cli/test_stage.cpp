@@ -127,6 +127,15 @@ class TestStage : public QObject {
         QVERIFY2(outcome.code == 0, outcome.err.c_str());
         QVERIFY(fs::exists(in("named/models/1/b/config.json")));
     }
+    void a_model_whose_name_on_the_hub_says_how_it_pools_keeps_it() {
+        const std::string snapshot = "models--hkunlp--instructor-base/snapshots/0123456789abcdef0123456789abcdef01234567";
+        fs::create_directories(fs::path(in("hub/" + snapshot)).parent_path());
+        fs::copy(in("moved away/models/tiny"), in("hub/" + snapshot), fs::copy_options::recursive);
+        const Outcome outcome =
+            call({"stage", in("moved away/mine.yaml"), "--output", in("instructor"), "--set", "model=" + in("hub/" + snapshot)});
+        QVERIFY2(outcome.code == 0, outcome.err.c_str());
+        QVERIFY(fs::exists(in("instructor/models/1/" + snapshot + "/config.json")));
+    }
     void the_node_reads_the_tokens_that_were_staged_and_makes_none() {
         if (!fs::exists(in("node/.cache/faceter/tokens"))) QSKIP("nothing ran");
         std::set<std::string> made, staged;

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "common/printable.h"
 #include "common/progress.h"
 #include "common/strings.h"
 #include "support/test.h"
@@ -72,6 +73,16 @@ class TestProgress : public QObject {
         QVERIFY(drawn("ääääääääääääääääääääääää").find("\033[?7lääääääääääääääääääää") ==
                 std::string::npos);  // 20 of 20 columns would wrap
         QVERIFY(drawn("ääääääääääääääääääääääää").find("äääääääääääääääääää") != std::string::npos);
+    }
+    void what_is_said_meanwhile_begins_a_line_of_its_own() {
+        const NarrowTerminal terminal;
+        ProgressLine line("embed", 3, "texts");
+        line.show(1, "");
+        say(stderr, "warning: one\n");
+        say(stderr, "warning: two\n");
+        const std::string text = terminal.shown();
+        line.finish();
+        QVERIFY2(text.find("texts\033[?7h\r\033[Kwarning: one\r\nwarning: two\r\n") != text.npos, printable(text).c_str());
     }
     /// Of characters that take two cells more are drawn than there is room for: the terminal must not begin another line.
     void the_terminal_does_not_wrap_it() {

@@ -193,6 +193,19 @@ class TestCompareView : public QObject {
         QVERIFY(table.footnotes.back().find("Published: Paper, Table 2, section 5, gains over its EM") == 0);
         QVERIFY(table.footnotes[table.footnotes.size() - 2].find("printed wrong") != std::string::npos);
     }
+    void published_means_say_once_over_how_many_data_sets_they_are() {
+        PublishedTable paper;
+        paper.short_name = "Paper", paper.table = "Table 2", paper.section = "5", paper.models = {"EM", "MoTE"};
+        paper.rows = {{"Set 0", "SET-0", "retrieval", "m", 0, {40, 41}},
+                      {"Retrieval", "", "retrieval", "m", 15, {42, 43}},
+                      {"Average", "", "", "m", 0, {49, 50}}};  // does not say
+        const Comparison comparison = compared_groups();
+        const Table table = comparison_by_set_table(comparison, view_comparison(comparison, {}), {{paper, 0}, {paper, 1}});
+        const auto is_of_means = [](const std::string& note) { return note.find("the row's mean is") != std::string::npos; };
+        QCOMPARE(std::count_if(table.footnotes.begin(), table.footnotes.end(), is_of_means), std::ptrdiff_t{1});
+        QCOMPARE(*std::find_if(table.footnotes.begin(), table.footnotes.end(), is_of_means),
+                 std::string("Paper, Table 2, Retrieval: over 15 data sets; the row's mean is over 2 data sets."));
+    }
     void settings_that_differ_are_named_by_dotted_keys() {
         const Json a = {{"seed", 1},
                         {"variant", {{"method", "dense"}}},

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <fstream>
+#include <map>
 
 #include "common/strings.h"
 #include "compare/compare.h"
@@ -104,6 +105,46 @@ class TestMtebResults : public QObject {
         QCOMPARE(pairs.at("settings").at("mteb_version").get<std::string>(), std::string("2.26.24"));
         QVERIFY(near(reranking.at("score"), 60));  // not the ndcg_at_10 that retrieval is scored by
         QVERIFY(near(reranking.at("metrics").at("map_at_1000"), 60));
+    }
+    /// Version 2.26: one with a truncated dimension lies below the plain model, whose name its card has.
+    void experiments_of_version_2_are_models_of_their_own() {
+        const fs::path root = folder_.path() / "experiments-of-2", plain = root / "org__one/abc", cut = plain / "experiments";
+        const auto score = [](double main) {
+            return fmt::format("{{\"task_name\": \"T\", \"scores\": {{\"test\": [{{\"main_score\": {}, \"hf_subset\": \"default\"}}]}}}}",
+                               main);
+        };
+        const std::string card = "{\"name\": \"org/one\", \"revision\": \"abc\", \"experiment_kwargs\": ";
+        put(plain / "T.json", score(0.9));
+        put(plain / "model_meta.json", card + "null}");
+        put(cut / "truncate_dim_8/T.json", score(0.5));
+        put(cut / "truncate_dim_8/model_meta.json", card + "{\"truncate_dim\": 8}}");
+        put(cut / "truncate_dim_4/T.json", score(0.4));  // without a card
+        put(root / "old-model/experiments/x/T.json", score(0.3));
+        std::map<std::string, double> scores;
+        for (const fs::path& folder : {root, plain, cut / "truncate_dim_8"})
+            for (const ImportedModel& model : read_mteb_results(folder)) {
+                QVERIFY2(model.notes.empty() && model.revision == (model.model == "old-model (x)" ? "" : "abc"), model.model.c_str());
+                scores.emplace(model.model, model.results.at(0).at("score").get<double>());
+            }
+        QCOMPARE(scores.size(), std::size_t{4});
+        QVERIFY(near(scores.at("org/one"), 90) && near(scores.at("org/one (truncate_dim_8)"), 50));
+        QVERIFY(near(scores.at("org/one (truncate_dim_4)"), 40) && near(scores.at("old-model (x)"), 30));
+    }
+    void models_in_a_folder_called_experiments_are_no_experiments() {
+        const fs::path root = folder_.path() / "experiments";
+        put(root / "org__one/STSBenchmark.json", sts_file);
+        QCOMPARE(read_mteb_results(root).front().model, std::string("org/one"));
+    }
+    void classifications_of_version_2_are_told_from_bitexts() {
+        const auto type_of = [&](const char* measures) {
+            const std::string text = fmt::format(
+                "{{\"task_name\": \"Own\", \"scores\": {{\"test\": [{{\"accuracy\": 0.8, \"f1\": 0.7, "
+                "\"precision\": 0.7, \"recall\": 0.7, {} \"hf_subset\": \"default\"}}]}}}}",
+                measures);
+            return read_one(text)[0].results[0].at("task_type").get<std::string>();
+        };
+        QCOMPARE(type_of("\"f1_weighted\": 0.7, \"precision_weighted\": 0.7, \"main_score\": 0.8,"), std::string("classification"));
+        QCOMPARE(type_of("\"main_score\": 0.7,"), std::string("bitext_mining"));
     }
     void imported_models_stand_in_lists_and_comparisons() {
         const fs::path path = folder_.path() / "project";
@@ -355,6 +396,68 @@ class TestMtebResults : public QObject {
         const auto notes = notes_of("de fr");
         QCOMPARE(notes.size(), std::size_t{1});
         QVERIFY(notes[0].find("amazon_reviews is scored on en here, and this score is of 'de, fr'") != std::string::npos);
+    }
+    void another_split_than_the_suites_is_told() {
+        const auto notes_of = [&](const char* splits) {
+            std::string scores;
+            for (const std::string_view split_name : split(splits, ' '))
+                scores += fmt::format("{}\"{}\": [{{\"main_score\": 0.4, \"ndcg_at_10\": 0.4, \"hf_subset\": \"default\"}}]",
+                                      scores.empty() ? "" : ", ", split_name);
+            return read_one(fmt::format("{{\"task_name\": \"MSMARCO\", \"scores\": {{{}}}}}", scores))[0].notes;
+        };
+        QVERIFY(notes_of("dev test").empty());
+        const auto notes = notes_of("test");
+        QCOMPARE(notes.size(), std::size_t{1});
+        QVERIFY2(notes[0].find("msmarco is scored on its split dev here, and this score is of 'test'") != std::string::npos,
+                 notes[0].c_str());
+    }
+    void another_protocol_than_ours_is_told_once_for_a_model() {
+        const fs::path root = folder_.path() / "protocols";
+        const auto write = [&](const char* task, const char* measure, const char* revision) {
+            put(root / "m" / (std::string(task) + ".json"),
+                fmt::format("{{\"task_name\": \"{}\", \"dataset_revision\": \"{}\", \"scores\": {{\"test\": [{{\"main_score\": 0.4, "
+                            "\"{}\": 0.4, \"hf_subset\": \"default\"}}]}}}}",
+                            task, revision, measure));
+        };
+        write("BiorxivClusteringP2P.v2", "v_measure", "1");
+        write("MedrxivClusteringP2P.v2", "v_measure", "1");
+        write("MindSmallReranking", "map", "1");
+        write("Banking77Classification", "accuracy", "1");
+        const auto notes = read_mteb_results(root)[0].notes;
+        QCOMPARE(notes.size(), std::size_t{2});
+        QVERIFY2(
+            notes[1].find("biorxiv_clustering_p2p_v2, medrxiv_clustering_p2p_v2 are scored otherwise here than by mteb: one k-means") !=
+                    std::string::npos &&
+                notes[0].find("mind_small_reranking is scored otherwise") != std::string::npos,
+            (notes[0] + "\n" + notes[1]).c_str());
+        for (const char* task : {"BiorxivClusteringP2P.v2", "MedrxivClusteringP2P.v2"}) write(task, "v_measure", "faceter:f");  // our own
+        QCOMPARE(read_mteb_results(root)[0].notes.size(), std::size_t{1});
+    }
+    void a_score_that_is_nan_leaves_out_its_task_alone() {
+        const fs::path root = folder_.path() / "nan";
+        put(root / "m/STSBenchmark.json", sts_file);
+        put(root / "m/Multilingual.json",
+            "{\"task_name\": \"Multilingual\", \"scores\": {\"test\": [{\"main_score\": 0.5, \"hf_subset\": \"de\"}, "
+            "{\"main_score\": NaN, \"hf_subset\": \"en\"}]}}");
+        put(root / "m/Old.json", "{\"mteb_dataset_name\": \"Old\", \"test\": {\"cos_sim\": {\"spearman\": NaN}, \"evaluation_time\": 9}}");
+        put(root / "m/OldClustering.json", "{\"mteb_dataset_name\": \"OldClustering\", \"test\": {\"v_measure\": NaN}}");
+        const auto models = read_mteb_results(root);
+        QCOMPARE(models[0].results.size(), std::size_t{1});
+        QCOMPARE(models[0].results[0].at("name").get<std::string>(), std::string("stsbenchmark"));
+        QCOMPARE(models[0].notes.size(), std::size_t{3});
+        QVERIFY2(models[0].notes[0].find("Multilingual.json: the score of subset 'en' is no number (NaN); Multilingual is left out") !=
+                     std::string::npos,
+                 models[0].notes[0].c_str());
+    }
+    void a_model_without_a_score_is_no_run() {
+        const fs::path root = folder_.path() / "no score";
+        put(root / "a/OldClustering.json", "{\"mteb_dataset_name\": \"OldClustering\", \"test\": {\"v_measure\": NaN}}");
+        EXPECT_ERROR(read_mteb_results(root), "none of its scores is a number", "OldClustering");
+        put(root / "b/STSBenchmark.json", sts_file);
+        const auto models = read_mteb_results(root);
+        QCOMPARE(models.size(), std::size_t{1});
+        QCOMPARE(models[0].model, std::string("b"));
+        QCOMPARE(models[0].notes.size(), std::size_t{1});
     }
     void a_text_that_says_nan_stays_a_text() {
         const auto models = read_one(

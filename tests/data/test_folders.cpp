@@ -1,6 +1,6 @@
 #include <set>
 
-#include "data/sources.h"
+#include "data/folder_files.h"
 #include "files.h"
 #include "support/test.h"
 
@@ -115,6 +115,74 @@ class TestFolders : public QObject {
         EXPECT_ERROR(rest("bitext_mining"), "no pair");
         EXPECT_ERROR(load_training_set(request({{"path", "blank/sts"}, {"split", "test"}}, folder_.path()), "sts"),
                      "test.jsonl:1:", "'sentence1' is empty");
+    }
+    /// One ended a whole call of evaluate, where the same text in JSON did not.
+    void an_empty_cell_of_a_table_is_an_empty_text() {
+        const fs::path folder = folder_.path() / "blank/table";
+        put(folder / "dataset.json", "{\"task\": \"sts\"}");
+        put(folder / "test.csv", "sentence1,sentence2,score\na,,1\nc,d,2\n");
+        const auto set = load_evaluation_folder(folder);
+        QCOMPARE(std::get<PairData>(set.data).scores.size(), std::size_t{2});
+        QVERIFY2(warnings(set).find("1 texts are empty; they are scored as they are") != std::string::npos, warnings(set).c_str());
+        EXPECT_ERROR(load_training_set(request({{"path", folder.string()}, {"split", "test"}}), "sts"),
+                     "test.csv:2:", "'sentence2' is empty");
+        put(folder / "test.csv", "sentence1,sentence2,score\na\nc,d,2\n");
+        EXPECT_ERROR(load_evaluation_folder(folder), "test.csv:2:", "'sentence2' is missing");
+    }
+    /// mteb 2's reranking: the whole corpus was searched.
+    void candidates_of_a_retrieval_set_are_ranked_in_place_of_its_corpus() {
+        const auto folder = beir("candidates", "q1\td1\t1\nq1\td2\t0\nq3\td3\t2\nq3\td1\t1\n");
+        put(folder / "top_ranked.jsonl",
+            "{\"query-id\": \"q1\", \"corpus-ids\": [\"d3\", \"d1\", \"d3\"]}\n{\"query-id\": \"q3\", \"corpus-ids\": [\"d2\", \"d3\", "
+            "\"d9\"]}\n");
+        const auto set = load_evaluation_folder(folder);
+        QCOMPARE(set.task_type, std::string("reranking"));
+        const auto& data = std::get<RerankingData>(set.data);
+        QCOMPARE(data.queries.size(), std::size_t{2});
+        QCOMPARE(data.queries[0].negative.size(), std::size_t{1});
+        QCOMPARE(std::string(data.texts[data.queries[0].negative[0]]), std::string("three"));
+        QCOMPARE(std::string(data.texts[data.queries[1].positive.at(0)]), std::string("three"));
+        QVERIFY(warnings(set).find("1 relevant documents are not among the candidates") != std::string::npos);
+        QVERIFY(warnings(set).find("1 candidates (top_ranked) are documents that the data set lacks") != std::string::npos);
+        QCOMPARE(load_evaluation_set(request({{"path", folder.string()}, {"task", "retrieval"}})).task_type, std::string("retrieval"));
+        QCOMPARE(load_training_set(request({{"path", folder.string()}, {"split", "test"}}), "retrieval").examples.size(), std::size_t{3});
+        put(folder / "top_ranked.jsonl", "{\"query-id\": \"q1\", \"corpus-ids\": \"d1\"}\n");
+        EXPECT_ERROR(load_evaluation_folder(folder), "top_ranked.jsonl:1:", "a list corpus-ids");
+    }
+    void ids_of_documents_and_queries_may_be_called_id() {
+        const auto set = load_evaluation_folder(
+            beir("id", "q1\ta\t1\n", "{\"id\": \"a\", \"text\": \"x\"}\n", "{\"id\": \"q1\", \"text\": \"first\"}\n"));
+        QCOMPARE(std::get<RetrievalData>(set.data).document_ids, (std::vector<std::string>{"a"}));
+    }
+    /// A limit that the kind of set does not have would leave it whole without a word.
+    void limits_of_another_kind_of_set_are_refused_before_a_run() {
+        const auto check = [](const fs::path& folder, const char* limit) {
+            require_folder_files(request({{"path", folder.string()}, {limit, 5}}), DataUse::evaluation);
+        };
+        const auto search = beir("limited", "q1\td1\t1\n");
+        EXPECT_ERROR(check(search, "max_examples"), "max_examples has no effect", "kind 'retrieval'");
+        check(search, "max_queries");
+        const fs::path pairs = folder_.path() / "limited_pairs";
+        put(pairs / "test.jsonl", R"({"sentence1": "a", "sentence2": "b", "score": 1})");
+        EXPECT_ERROR(check(pairs, "max_queries"), "max_queries has no effect", "kind 'sts'", "max_examples");
+        EXPECT_ERROR(check(pairs, "max_documents"), "max_documents has no effect");
+        check(pairs, "max_examples");
+    }
+    void examples_a_label_are_mteb_s_for_the_sets_that_have_its_names() {
+        const auto number = [&](const char* name) {
+            const fs::path folder = folder_.path() / "named" / name;
+            put(folder / "train.jsonl", two_labels);
+            put(folder / "test.jsonl", two_labels);
+            return std::get<ClassificationData>(load_evaluation_folder(folder).data).examples_per_label;
+        };
+        for (const auto& [name, wanted] :
+             {std::pair("emotion", 16), std::pair("EmotionClassification.v2", 16), std::pair("emotional_support", 8),
+              std::pair("toxic_conversations_50k", 16), std::pair("TNews-classification", 32), std::pair("yelp_review_full", 128),
+              std::pair("csfdcz_movie_review_sentiment", 20), std::pair("Banking77Classification", 8)})
+            QCOMPARE(number(name), wanted);
+        const fs::path multilingual = folder_.path() / "named/AmazonCounterfactualClassification";
+        for (const char* part : {"train.jsonl", "test.jsonl"}) put(multilingual / "en" / part, two_labels);
+        QCOMPARE(std::get<ClassificationData>(load_evaluation_folder(multilingual).data).examples_per_label, 32);
     }
     void the_last_of_two_judgements_counts() {
         const auto set = load_evaluation_folder(beir("twice", "q1\td1\t1\nq1\td1\t3\n"));

@@ -67,6 +67,45 @@ class TestLeaves : public QObject {
         QCOMPARE(load_training_set(entry({{"source", "medi"}, {"path", "medi.json"}}), "retrieval").examples.size(), std::size_t{3});
     }
 
+    void the_entry_s_instructions_stand_in_place_of_the_data_s() {
+        put(folder_->path() / "m.jsonl",
+            "{\"task\": \"t\", \"instruction\": \"A\", \"query\": \"q1\", \"document\": \"d1\"}\n"
+            "{\"task\": \"t\", \"instruction\": \"B\", \"query\": \"q2\", \"document\": \"d2\"}\n");
+        put(folder_->path() / "ni.json", "{\"Definition\": \"Say it.\", \"Instances\": [{\"input\": \"a\", \"output\": \"b\"}]}");
+        const Json own{{"query", "for {leaf}: "}, {"document", "text: "}};
+        const auto sets = load({{"source", "medi"}, {"path", "m.jsonl"}, {"name", "x"}, {"instructions", own}});
+        QCOMPARE(sets.size(), std::size_t{1});  // one task under one instruction
+        QCOMPARE(sets[0].name, std::string("x/t"));
+        QCOMPARE(own_instructions(sets[0])->query, std::string("for t: "));
+        QCOMPARE(own_instructions(sets[0])->negative, std::string("text: "));
+        const auto task = load({{"source", "natural_instructions"}, {"path", "ni.json"}, {"instructions", own}});
+        QCOMPARE(own_instructions(task[0])->query, std::string("for ni: "));
+        QCOMPARE(own_instructions(task[0])->document, std::string("text: "));
+    }
+
+    void labels_choose_records_of_medi_as_those_of_other_pairs() {
+        put(folder_->path() / "m.jsonl",
+            "{\"task\": \"t\", \"query\": \"q1\", \"document\": \"d1\", \"label\": \"entailment\"}\n"
+            "{\"task\": \"t\", \"query\": \"q2\", \"document\": \"d2\", \"label\": \"neutral\"}\n");
+        const auto chosen = load({{"source", "medi"}, {"path", "m.jsonl"}, {"labels", {"entailment"}}});
+        QCOMPARE(chosen[0].examples.size(), std::size_t{1});
+        QCOMPARE(chosen[0].texts[chosen[0].examples[0].anchor], std::string_view("q1"));
+        QCOMPARE(chosen[0].card["file"]["counts"]["left_out_by_label"].get<int>(), 1);
+        const auto all = load({{"source", "medi"}, {"path", "m.jsonl"}});
+        QCOMPARE(all[0].examples.size(), std::size_t{2});
+        QVERIFY(all[0].card["warnings"].dump().find("its pairs carry labels (entailment, neutral)") != std::string::npos);
+    }
+
+    void negatives_of_medi_have_all_the_names_that_those_of_pairs_have() {
+        put(folder_->path() / "m.jsonl",
+            "{\"task\": \"t\", \"query\": \"q1\", \"document\": \"d1\", \"hard_negatives\": [\"n1\", \"n2\"], \"negative_id\": \"d17\"}\n"
+            "{\"task\": \"t\", \"query\": \"q2\", \"document\": \"d2\", \"negative_2\": \"b\", \"negative_1\": \"a\"}\n");
+        const auto sets = load({{"source", "medi"}, {"path", "m.jsonl"}});
+        QCOMPARE(sets[0].examples[0].num_negatives, 2U);
+        QCOMPARE(sets[0].examples[1].num_negatives, 2U);
+        QCOMPARE(sets[0].texts[sets[0].negatives[sets[0].examples[1].first_negative]], std::string_view("a"));
+    }
+
     void the_same_records_as_packed_lines_give_the_same_sets() {
         put(folder_->path() / "medi.json", medi);
         std::string lines;

@@ -10,7 +10,7 @@ using faceter::testing::put;
 namespace {
 
 /// Made by pyarrow: "classes" {text, label, when, tags, meta} of 60 training texts in two shards and 10 to test, and "search" with three
-/// documents.
+/// documents. "categories" has its texts and labels as categories (dictionaries), "candidates" is a reranking set as mteb 2 writes it.
 const fs::path sets = fs::path(FACETER_SOURCE_DIR) / "tests/data/parquet";
 
 }  // namespace
@@ -47,6 +47,28 @@ class TestParquet : public QObject {
         const auto& data = std::get<RetrievalData>(set.data);
         QCOMPARE(data.query_ids, (std::vector<std::string>{"q1", "q2"}));
         QCOMPARE(data.qrels[1], (std::vector<std::pair<std::uint32_t, int>>{{1, 1}, {2, 0}}));
+    }
+
+    void categories_are_read_as_the_values_that_they_stand_for() {
+        if (!reads_parquet()) QSKIP("this build does not read Parquet (packaging/setup.sh --parquet)");
+        const auto set = load_evaluation_folder(sets / "categories");
+        const auto& data = std::get<ClassificationData>(set.data);
+        QCOMPARE(data.label_names, (std::vector<std::string>{"x", "y"}));
+        QCOMPARE(data.test_labels, (std::vector<std::int32_t>{1, 0, 1}));
+        QCOMPARE(data.test[2], std::string_view("f"));
+    }
+
+    void a_set_of_mteb_2_has_a_file_a_split_in_a_folder_a_table() {
+        if (!reads_parquet()) QSKIP("this build does not read Parquet (packaging/setup.sh --parquet)");
+        const auto set = load_evaluation_folder(sets / "candidates");
+        QCOMPARE(set.task_type, std::string("reranking"));
+        QVERIFY(set.subsets.empty());
+        const auto& data = std::get<RerankingData>(set.data);
+        QCOMPARE(data.queries.size(), std::size_t{2});
+        QCOMPARE(data.texts[data.queries[0].negative.at(0)], std::string_view("T two"));
+        DataRequest whole;
+        whole.settings = {{"path", (sets / "candidates").string()}, {"task", "retrieval"}};
+        QCOMPARE(std::get<RetrievalData>(load_evaluation_set(whole).data).document_ids.size(), std::size_t{3});
     }
 
     void shards_whose_ending_is_in_capitals_are_read() {

@@ -167,6 +167,17 @@ class TestRecords : public QObject {
         EXPECT_ERROR(read_through("latin.txt", "a\nStra\xdf\x65\n"), "latin.txt:2:", "not UTF-8", "iconv -f WINDOWS-1252 -t UTF-8");
         EXPECT_ERROR(read_through("wide.txt", std::string("\xff\xfe\x61\0\n\0", 6)), "wide.txt:1:", "iconv -f UTF-16");
     }
+    /// Each line was a text, braces and all.
+    void a_command_s_input_of_json_by_any_of_its_endings_is_read_as_records() {
+        for (const char* name : {"t.jsonl", "t.ndjson", "t.json", "T.NDJSON.GZ"}) {
+            const std::string lines = "{\"text\": \"a\"}\n{\"text\": \"b\"}\n";
+            TextChunks chunks(put(at(name), std::string_view(name).ends_with("GZ") ? faceter::testing::gzip(lines) : lines).string());
+            QVERIFY(chunks.next());
+            QCOMPARE(chunks.texts(), (std::vector<std::string_view>{"a", "b"}));
+        }
+        TextChunks array(put(at("array.json"), "[{\"text\": \"a\"}]\n").string());
+        EXPECT_ERROR(array.next(), "array.json:1:", "not a JSON object but an array", "jq -c");
+    }
     void reasons_are_counted_each() {
         const auto result = read(put(at("many.jsonl"), "{\"text\": 1}\nx\n{\"text\": 2}\n{}\n{\"text\": \"a\"}\n"));
         const Json card = result.errors.card();

@@ -43,6 +43,15 @@ class TestScores : public QObject {
                               {{"format", "triplets"}});
         QCOMPARE(scores(set, 0), (Scores{0.5F, 0.25F, -2}));
     }
+    void each_negative_has_the_score_of_its_number() {
+        const auto set =
+            load("n.csv", "query,document,negative_1,negative_10,negative_2,score,score_1,score_10,score_2\nq,d,a,j,b,9,1,10,2\n",
+                 {{"format", "pairs"}});
+        QCOMPARE(scores(set, 0), (Scores{9, 1, 2, 10}));
+        const auto gap =
+            load("gap.csv", "query,document,negative_1,negative_2,score,score_1,score_2\nq,d,,b,9,,2\n", {{"format", "pairs"}});
+        QCOMPARE(scores(gap, 0), (Scores{9, 2}));
+    }
     void records_of_instruction_corpora_have_them_too() {
         const auto set = load("m.jsonl", R"({"task": "t", "query": "q", "document": "d", "negatives": ["a", "b"], "scores": [3, 2, 1]}
 {"task_name": "t", "query": ["i", "q2"], "pos": ["i", "d2"], "neg": ["i", "n2"], "scores": [5, 4]}

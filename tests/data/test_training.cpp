@@ -1,5 +1,7 @@
 #include <set>
 
+#include "data/example_kinds.h"
+#include "data/folder_files.h"
 #include "data/leaves.h"
 #include "data/overlap.h"
 #include "data/settings.h"
@@ -113,6 +115,55 @@ class TestTraining : public QObject {
                      "wrong.jsonl:2:", "no positive", "'dokument'");
         EXPECT_ERROR(load("type.jsonl", "{\"query\": [\"q\"], \"document\": \"d\"}\n", {{"format", "pairs"}}),
                      "type.jsonl:1:", "'query' is not a text");
+    }
+    /// A score beside a negative once was a negative itself, and hard_negative was none.
+    void what_names_negatives_is_what_init_knows_and_nothing_else() {
+        const auto beside =
+            load("beside.csv", "query,positive,negative,negative_score,negative_id\nq,d,n,0.83,d17\n", {{"format", "pairs"}});
+        QCOMPARE(negatives(beside, 0), (std::vector<std::string>{"n"}));
+        const auto all = load("all.csv", "query,positive,hard_negative,negative1,neg_2\nq,d,a,b,c\n", {{"format", "pairs"}});
+        QCOMPARE(negatives(all, 0), (std::vector<std::string>{"a", "b", "c"}));
+        const auto records = load("ids.jsonl", R"({"query": "q", "positive": "d", "negative_id": "d17", "negative_source": "bm25"}
+{"query": "q", "positive": "d", "hard_negatives": ["a", "b"], "negative_source": "bm25"}
+{"query": "q", "positive": "d", "negative_10": "j", "negative_1": "a", "negative_2": "b", "negative_3": null}
+)");
+        QCOMPARE(negatives(records, 0), (std::vector<std::string>{}));
+        QCOMPARE(negatives(records, 1), (std::vector<std::string>{"a", "b"}));
+        QCOMPARE(negatives(records, 2), (std::vector<std::string>{"a", "b", "j"}));
+    }
+    void labels_choose_pairs_and_are_refused_elsewhere() {
+        const char* pairs = R"({"query": "q", "document": "d", "label": "yes"}
+{"query": "r", "document": "e", "label": "no"}
+)";
+        QCOMPARE(load("answers.jsonl", pairs, {{"labels", {"yes"}}}).examples.size(), std::size_t{1});
+        put(folder_.path() / "l.jsonl", labelled());
+        const std::string file = (folder_.path() / "l.jsonl").string();
+        const std::string reason = reason_not_of_format({{"source", "file"}, {"path", file}, {"labels", {"l1"}}});
+        QVERIFY2(reason.find("labels has no effect") != reason.npos && reason.find("of the kind labelled") != reason.npos, reason.c_str());
+        put(folder_.path() / "classes/train.jsonl", labelled());
+        const auto folder = [&](const char* path) { return request({{"path", path}, {"labels", {"yes"}}}, folder_.path()); };
+        EXPECT_ERROR(require_folder_files(folder("classes"), DataUse::training), "classes: labels has no effect",
+                     "of the kind classification");
+        QVERIFY(!load_training_set(folder("classes"), "retrieval").examples.empty());  // runs of older versions go on
+        put(folder_.path() / "answers/train.jsonl", pairs);
+        require_folder_files(folder("answers"), DataUse::training);
+        QCOMPARE(load_training_set(folder("answers"), "retrieval").examples.size(), std::size_t{1});
+    }
+    void a_name_of_a_label_that_is_no_text_is_not_shown() {
+        const auto set = load("numbers.jsonl", R"({"text": "a", "label": 1, "label_text": 3}
+{"text": "b", "label": 1, "label_text": 3}
+{"text": "c", "label": 2, "label_text": "two"}
+{"text": "d", "label": 2, "label_text": "two"}
+)",
+                              {{"format", "labelled"}});
+        QCOMPARE(set.label_names, (std::vector<std::string>{"1", "two"}));
+    }
+    void the_last_ending_of_a_file_of_texts_says_what_is_in_it() {
+        put(folder_.path() / "notes.txt.jsonl", "{\"text\": \"one\"}\n");
+        put(folder_.path() / "notes.jsonl.txt", "{\"text\": \"one\"}\n");
+        const auto texts = [&](const char* name) { return load_texts(request({{"source", "file"}, {"path", name}}, folder_.path())); };
+        QCOMPARE(texts("notes.txt.jsonl"), (std::vector<std::string>{"one"}));
+        QCOMPARE(texts("notes.jsonl.txt"), (std::vector<std::string>{"{\"text\": \"one\"}"}));
     }
     void tables_of_triplets_are_read_with_and_without_a_header() {
         const auto plain = load("t.tsv", "q1\td1\tn1\nq2\td2\tn2\n", {{"format", "triplets"}});

@@ -78,6 +78,7 @@ bool every_example_once(const Plan& plan) {
 PlanSettings settings_of(std::int64_t size) {
     PlanSettings settings;
     settings.batch_size = size;
+    settings.drop_masked = false;  // what is masked is another matter than the order
     return settings;
 }
 
@@ -199,6 +200,35 @@ class TestPlan : public QObject {
         QCOMPARE(masked(each, 0.57, true), std::size_t{57});
     }
 
+    void batches_of_masked_examples_alone_are_left_out_and_counted() {
+        TaskDifficulty task{"t", {}, std::vector<std::uint8_t>(100, 0)};
+        for (int i = 0; i < 100; ++i) task.phi.push_back(static_cast<float>(i) / 100);
+        PlanSettings settings = settings_of(8);  // 100 = 12 x 8 + 4
+        settings.noise_quantile = 0.15;
+        const std::string before = Plan({task, task}, {0, 1}, settings).hash();
+        settings.drop_masked = true;
+        for (const bool task_level : {true, false}) {
+            settings.task_level = task_level;
+            Plan plan({task, task}, {0, 1}, settings);
+            if (task_level) QVERIFY(plan.hash() != before);
+            for (std::uint64_t epoch = 0; epoch < 2; ++epoch) {
+                plan.begin_epoch(epoch);
+                QCOMPARE(plan.num_batches(), std::size_t{2 * 11});
+                QCOMPARE(plan.num_examples(), std::size_t{2 * 88});
+                QVERIFY(every_example_once(plan));
+                for (const auto& [number, examples] : batches_of(plan))
+                    QVERIFY(std::any_of(examples.begin(), examples.end(), [&, t = number](auto i) { return plan.gives_loss(t, i); }));
+            }
+            QCOMPARE(plan.counts()[0].batches, std::size_t{11});
+            QCOMPARE(plan.counts()[0].masked_batches, std::size_t{2});
+            QCOMPARE(plan.counts()[0].short_batches, std::size_t{0});
+            QCOMPARE(plan.counts()[0].masked, std::size_t{15});
+        }
+        settings.noise = PlanSettings::Noise::threshold;
+        settings.noise_threshold = 2;
+        EXPECT_ERROR(Plan({task}, {0}, settings), "the noise mask takes every example", "noise_threshold");
+    }
+
     void a_threshold_masks_below_it_or_as_printed_at_and_above_it() {
         TaskDifficulty task{"t", {0.5F, 0.1F, -0.2F, 0.3F}, {0, 0, 0, 0}};
         PlanSettings settings = settings_of(4);
@@ -264,6 +294,11 @@ class TestPlan : public QObject {
         QVERIFY(read.tasks[1].marks == record.tasks[1].marks);
         QCOMPARE(read.tour.trace[1].step, std::int64_t{10});
         QVERIFY(read.details == record.details);
+        QVERIFY(read.drops_masked);
+        std::string older = read_file(file).substr(15 + 32);  // versions before had no such member
+        older.replace(older.find("drops_masked"), 12, "other_member");
+        write_file_atomic(file, "FACETER-PLAN-1\n" + hash128(older).hex() + older);
+        QVERIFY(!read_plan(file).drops_masked);
     }
 
     void a_torn_or_altered_plan_is_refused() {

@@ -230,6 +230,22 @@ class TestEvaluateSets : public QObject {
         second.embed(texts, {"document: "});  // another instruction is another embedding
         QCOMPARE(file->size(), 2 * kept);
     }
+    void an_adapter_of_another_scale_finds_no_embeddings_of_the_first() {
+        const TemporaryDirectory folder;
+        const std::vector<std::string_view> texts{"a cat", "the dog runs"};
+        const auto file = std::make_shared<EmbeddingFile>(folder.path() / "cache.sqlite", 1 << 20);
+        AdapterFolder adapter = AdapterFolder::open(shared_folder() / "fixtures/lora");
+        std::vector<at::Tensor> rows;
+        for (const double times : {1.0, 2.0}) {
+            adapter.config.alpha *= times;
+            const auto model = EmbeddingModel::open(ModelFolder::open(shared_folder() / "fixtures/bert"));
+            model->encoders.front()->add_adapter("peft", adapter);
+            CachedEmbedder embedder(*model);
+            embedder.use_file(file);
+            rows.push_back(embedder.embed(texts, {"", 0, Path::of_adapter(0)}));
+        }
+        QVERIFY(!at::allclose(rows[0], rows[1], 1e-3, 1e-3));
+    }
 };
 
 FACETER_TEST(TestEvaluateSets)

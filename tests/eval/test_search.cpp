@@ -73,6 +73,17 @@ class TestSearch : public QObject {
             for (std::size_t q = 0; q < 37; ++q) QVERIFY(same(found[q], by_sorting_everything(documents, queries.row(q), 10, similarity)));
         }
     }
+    void documents_that_are_passed_over_leave_their_places_to_those_behind_them() {
+        const Matrix queries = whole_numbers(37, 7, 5, "queries"), documents = whole_numbers(1025, 7, 5, "documents");
+        const auto passed_over = [](std::size_t query, std::size_t document) { return (query + document) % 3 == 0; };
+        const auto found = exact_search(queries.view(), documents.view(), 10, Similarity::dot, passed_over);
+        for (std::size_t q = 0; q < 37; ++q) {
+            auto expected = by_sorting_everything(documents, queries.row(q), 1025);
+            std::erase_if(expected, [&](const SearchHit& hit) { return passed_over(q, hit.document); });
+            expected.resize(10);
+            QVERIFY(same(found[q], expected));
+        }
+    }
     void a_corpus_in_pieces_gives_the_same_hits() {
         const Matrix queries = whole_numbers(600, 16, 9, "queries"), documents = whole_numbers(5000, 16, 9, "documents");
         const auto whole = exact_search(queries.view(), documents.view(), 10);

@@ -44,6 +44,27 @@ class TestEntryUses : public QObject {
         check(", split: dev, max_examples: 5", ", split: dev", "source: debian, view: use, sections: [science]");
         check(", source: medi, min_examples: 5", "");
     }
+    void labels_are_refused_where_no_pairs_are() {
+        for (const char* entry :
+             {"source: natural_instructions", "source: debian, view: use", "source: file, format: labelled", "source: file, format: texts"})
+            EXPECT_ERROR(check(fmt::format(", {}, labels: [a]", entry), ""), "tasks.t.train[0].labels has no effect");
+        EXPECT_ERROR(check("", ", labels: [a]"), "evaluation.datasets[0].labels has no effect");
+        for (const char* entry : {"source: medi", "source: file, format: pairs", "source: folder"})
+            check(fmt::format(", {}, labels: [a]", entry), "");
+        check("", ", source: file, format: pairs, labels: [a]");
+    }
+    void limits_and_parts_of_other_sets_are_refused_in_data_that_are_scored() {
+        const std::string pairs = ", source: file, format: pairs", search = ", source: debian, view: synopsis_description",
+                          classes = ", source: debian, view: section";
+        EXPECT_ERROR(check("", pairs + ", subsets: [de]"), "evaluation.datasets[0].subsets has no effect");
+        EXPECT_ERROR(check("", "", "path: v, source: debian, view: use, subsets: [de]"), "validation[0].subsets has no effect");
+        for (const std::string& entry : {pairs, search})
+            EXPECT_ERROR(check("", entry + ", max_examples: 5"), "datasets[0].max_examples has no effect", "max_queries");
+        EXPECT_ERROR(check("", classes + ", max_queries: 5"), "datasets[0].max_queries has no effect");
+        EXPECT_ERROR(check("", ", task: reranking, max_documents: 5"), "datasets[0].max_documents has no effect");
+        check(pairs + ", max_examples: 5", search + ", max_queries: 5, max_documents: 9");
+        check("", classes + ", max_examples: 5");
+    }
     void what_is_read_where_it_stands_is_taken() {
         check(", instructions: {query: a, document: b}, subsets: [], role: null",
               ", subsets: [de], as: t, role: query, query_instruction: a", "path: v, subsets: [de]");

@@ -123,6 +123,8 @@ class TestExampleNeeds : public QObject {
                                                       "\n");
         EXPECT_ERROR(check(entry(mixed, "labels: [\"yes\"]"), "by_order"), "neither scores nor negatives");
         check(entry(mixed, "labels: [\"no\"]"), "by_order");
+        const std::string texts = file("texts.jsonl", "{\"text\": \"a\", \"label\": \"no\"}\n");
+        EXPECT_ERROR(check(entry(texts, "labels: [\"no\"]"), "by_itself"), "tasks.t.train[0] (set): labels has no effect", "kind labelled");
     }
     void other_sources_are_known_by_their_kind() {
         file("sts/train.jsonl", R"({"sentence1": "a", "sentence2": "b", "score": 5})");

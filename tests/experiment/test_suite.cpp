@@ -5,6 +5,7 @@
 
 #include "common/json.h"
 #include "data/child_process.h"
+#include "data/settings.h"
 #include "experiment/machine.h"
 #include "support/checkout.h"
 #include "support/sample_runs.h"
@@ -146,6 +147,42 @@ class TestSuite : public QObject {
                  text.c_str());
         QVERIFY2(text.find("get mteb/cqadupstack-unix, revision 6c6430d3a6d3\n") != std::string::npos, text.c_str());
         EXPECT_ERROR(plan_suite(suite, folder_.path() / "nowhere", true), "nowhere", "no such folder");
+    }
+    void names_in_letters_of_other_alphabets_are_told_apart() {
+        const fs::path root = folder_.path() / "letters";
+        for (const char* name : {"東京", "名古屋", "c", "C++"}) fs::create_directories(root / name);
+        const Suite suite = read_suite(put(folder_.path() / "letters.yaml",
+                                           "name: a\ndatasets:\n  - {name: 名古屋, type: sts}\n  - {name: 東京, type: sts}\n"
+                                           "  - {name: C++, type: sts}\n  - {name: 大阪, type: sts}\n"));
+        const SuitePlan plan = plan_suite(suite, root, true);
+        QCOMPARE(plan.entries.size(), std::size_t{3});
+        for (const Json& entry : plan.entries)
+            QCOMPARE(fs::path(entry.at("path").get<std::string>()).filename().string(), entry.at("name").get<std::string>());
+        QCOMPARE(plan.missing.front().name, std::string("大阪"));
+        QVERIFY(!set_by_name("東京"));
+    }
+    void what_a_suite_leaves_out_is_named_in_any_writing_and_is_there() {
+        const auto read = [&](const std::string& text) { return read_suite(put(folder_.path() / "part.yaml", "name: a\n" + text)); };
+        const std::size_t all = find_suite("beir-15").sets.size();
+        const Suite some = read("extends: beir-15\nleave_out: [TREC-COVID, scifact]\n");
+        QCOMPARE(some.sets.size(), all - 2);
+        for (const SuiteSet& set : some.sets) QVERIFY(set.name != "trec_covid" && set.name != "scifact");
+        EXPECT_ERROR(read("extends: beir-15\nleave_out: [scifact, scifcat]\n"), "part.yaml:3:", "leave_out names 'scifcat'",
+                     "did you mean 'scifact'?");
+        EXPECT_ERROR(read("leave_out: [x]\ndatasets:\n  - {name: x, type: sts}\n"), "no data set of the suite that this one extends");
+    }
+    void what_a_suites_data_set_is_scored_as_is_a_task_or_a_type_of_tasks() {
+        fs::create_directories(folder_.path() / "scored/x");
+        const auto scored_as = [&](const std::string& as) {
+            put(folder_.path() / "scored.yaml", "name: a\ndatasets:\n  - {name: x, type: sts, as: " + as + "}\n");
+            const std::string text =
+                sample_experiment() + fmt::format("  suite: {}\n  data_root: {}\n", (folder_.path() / "scored.yaml").string(),
+                                                  (folder_.path() / "scored").string());
+            return parse_sample(text).runs().front().settings.at("evaluation").at("datasets").back().at("as");
+        };
+        QCOMPARE(scored_as("clustering"), Json("clustering"));
+        QCOMPARE(scored_as("reranking"), data_entry_schema().find("as")->default_value);  // a type that this experiment has no task of
+        EXPECT_ERROR(scored_as("clusterng"), "data set 'x' of the suite is scored as 'clusterng'", "did you mean 'clustering'?");
     }
     void instructions_are_for_models_that_have_none() {
         fs::create_directories(folder_.path() / "one/banking77");

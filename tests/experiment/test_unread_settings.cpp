@@ -177,6 +177,12 @@ class TestUnreadSettings : public QObject {
         const std::string scored = "evaluation: {datasets: [{name: s, source: folder, path: /base/s}]}\n";
         QVERIFY(remarks(dense, stops + scored, held_out).empty());
     }
+    void data_of_a_task_that_no_stage_names_are_told() {
+        const std::string stage = "stages: [{name: one, tasks: [b]}";
+        QVERIFY(tells(remarks(dense, stage + "]\n"), "tasks.a.train has data, and nothing trains on them: no stage names the task"));
+        QVERIFY(remarks(dense, stage + ", {name: two}]\n").empty());
+        QVERIFY(remarks(dense, stage + "]\n", "0").empty());  // to be kept out
+    }
     void mining_that_looks_at_too_few_documents_is_told() {
         const auto stage = [](const std::string& mine) { return "stages: [{name: one, mine: {" + mine + "}}]\n"; };
         QVERIFY(tells(remarks(dense, stage("negatives: 20, depth: 10")), "mine.negatives is 20, and only 10 documents are looked at"));

@@ -241,6 +241,19 @@ class TestSvg : public QObject {
         QVERIFY(linear_ticks(1, 1, 5).empty() && linear_ticks(missing, 1, 5).empty() && log_ticks(-1, 1, 5).empty());
         QVERIFY(linear_ticks(0, 1e300, 5).size() < 20 && linear_ticks(0, 1e-300, 5).size() < 20);
     }
+    void a_short_log_axis_has_even_ticks() {
+        const auto values = [](const Scale& scale) {
+            std::vector<double> found;
+            for (const Tick& tick : scale.ticks(5)) found.push_back(tick.value);
+            return found;
+        };
+        const Range pixels{0, 100};
+        QCOMPARE(values({{256, 384}, pixels, true}), (std::vector<double>{300, 350}));
+        QCOMPARE(values({{512, 768}, pixels, true, true}), (std::vector<double>{600, 700}));
+        QCOMPARE(values({{2, 4.5}, pixels, true}), (std::vector<double>{2, 2.5, 3, 3.5, 4, 4.5}));  // one round place says no scale
+        QCOMPARE(values({{1, 60}, pixels, true}), (std::vector<double>{1, 10}));
+        QVERIFY(values({{0, 1}, pixels, true}).empty());
+    }
     void series_keep_their_contrast_on_both_surfaces() {
         for (const Theme& theme : {Theme::light(), Theme::night()})
             for (int place = 0; place < 24; ++place) {

@@ -207,6 +207,26 @@ class TestCluster : public QObject {
         QVERIFY(refresh_slurm_jobs(opened).empty());
         qunsetenv("FACETER_WORKER");
     }
+    void a_job_that_cannot_be_read_is_told_and_stops_no_other() {
+        const TemporaryDirectory project;
+        const FakePrograms programs;
+        qputenv("FACETER_WORKER", "/opt/faceter-worker");
+        const auto restore = qScopeGuard([] { qunsetenv("FACETER_WORKER"); });
+        const RunDirectory run = sample_run(project.path());
+        const Project opened(project.path(), false);
+        programs.answers("sbatch", "echo 12");
+        submit_to_slurm(opened, slurm(), {run});
+        for (const auto& [folder, content] :
+             std::map<std::string, std::string>{{"torn", "{"}, {"other", "{\"job\": \"x\", \"runs\": []}"}}) {
+            make_directories(project.path() / "jobs" / folder);
+            write_file_atomic(project.path() / "jobs" / folder / "job.json", content);
+        }
+        programs.answers("squeue", "echo '12_0|RUNNING|None|n1'");
+        const std::vector<std::string> warnings = refresh_slurm_jobs(opened);
+        QCOMPARE(warnings.size(), std::size_t{2});
+        for (const std::string& warning : warnings) QVERIFY2(has(warning, "job.json"), warning.c_str());
+        QCOMPARE(read_job(run)->word, std::string("RUNNING"));
+    }
     void what_slurm_says_and_what_the_journal_says_make_one_state() {
         // Attempt 1 is history (attempts_before), attempt 2 this job's.
         QCOMPARE(judged("PENDING", RunPhase::failed, 1, {true, false, false}).phase, RunPhase::queued);
@@ -319,6 +339,19 @@ class TestCluster : public QObject {
         EXPECT_ERROR(submit_experiment(project, ssh(), experiment, {}), "the runs were made, and go on there (quick-1)",
                      "would start them twice");
         QVERIFY(project.run_ids().empty());
+    }
+    void what_a_shell_there_says_at_its_start_hides_nothing() {
+        const TemporaryDirectory here, there;
+        const Project project(here.path(), true);
+        const FakePrograms programs;
+        programs.answers("ssh", "cat > /dev/null; printf Welcome\necho 'faceter: the experiment has arrived'; exit 255");
+        EXPECT_ERROR(submit_experiment(project, ssh(), parse_sample(), {}), "box: the connection was lost when the experiment had arrived");
+        programs.answers("ssh", "printf 'Welcome {to} the machine'\nexec sh -s");
+        programs.answers("far-faceter", "cat > /dev/null; echo '{\"beat\": true}'");
+        RemoteFollower follower(project, parse("kind: ssh\nhost: box\nfolder: " + there.path().string() + "\nfaceter: far-faceter\n"),
+                                {"quick-1"});
+        follower.catch_up();
+        QVERIFY(follower.has_heard());
     }
     void a_mirror_takes_what_the_feed_sends_and_refuses_the_rest() {
         const TemporaryDirectory there, here;
@@ -476,6 +509,14 @@ class TestCluster : public QObject {
             EXPECT_ERROR(numbers.next(), "a frame of the other machine: member 'size' ");
         }
         EXPECT_ERROR(wrong.next(), "sends no frames but 'Welcome");
+        FrameReader greeted("frames follow\n");
+        greeted.add("{Welcome} frames");
+        QVERIFY(!greeted.next());
+        greeted.add(" follow\n{\"beat\": true}\n");
+        QVERIFY(greeted.next());
+        greeted = FrameReader("frames follow\n");
+        greeted.add(std::string(100'000, 'x'));
+        EXPECT_ERROR(greeted.next(), "sends no frames but 'xxx");
         FrameReader large;
         large.add("{\"size\": 99999999999}\n");
         EXPECT_ERROR(large.next(), "a run's files are smaller");

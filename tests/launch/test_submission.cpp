@@ -2,11 +2,13 @@
 #include <unistd.h>
 
 #include "common/error.h"
+#include "experiment/machine.h"
 #include "launch/elsewhere.h"
 #include "launch/slurm.h"
 #include "launch/slurm_submission.h"
 #include "launch/supervisor.h"
 #include "record/launch.h"
+#include "record/staged_runs.h"
 #include "record/state.h"
 #include "support/fake_programs.h"
 #include "support/sample_runs.h"
@@ -114,6 +116,26 @@ class TestSubmission : public QObject {
             QCOMPARE(read_launch(s.runs[1])->job, std::string("12_1"));
             QCOMPARE(read_job(s.runs[0])->reason, std::string("Priority"));
         }
+    }
+    void threads_that_nobody_names_are_the_cores_of_the_job_and_not_this_machines() {
+        const Submitted s;
+        overwrite(s.folder.path() / "pairs.tsv", "a\tb\n");
+        write_scifact(s.folder.path());
+        const auto parsed = [&](const std::string& more) {
+            return Experiment::parse(sample_experiment() + more, s.folder.path() / "quick.yaml", sample_catalogue(), {});
+        };
+        const auto profile = [](const std::string& more) { return parse_profile("kind: slurm\n" + more, "/config/gpu.yaml"); };
+        const auto threads = [&](const std::string& of_profile, const std::string& more) {
+            return submit_experiment(s.project, profile(of_profile), parsed(more), {}).front().settings().at("threads").get<int>();
+        };
+        QCOMPARE(threads("cpus_per_task: 3\ntasks_per_node: 2\n", ""), 6);
+        QCOMPARE(threads("cpus_per_task: 3\n", "threads: 5\n"), 5);
+        QCOMPARE(threads("", ""), 0);  // as many as its node gives it
+        const StagedExperiment staged{s.folder.path(), "quick", sample_experiment(), false, parsed("").runs(), {}};
+        QCOMPARE(submit_staged(s.project, profile("cpus_per_task: 3\n"), staged).front().settings().at("threads").get<int>(), 3);
+        std::vector<RunDirectory> here;
+        create_staged_runs(s.project, staged, here);
+        QCOMPARE(here.front().settings().at("threads").get<int>(), usable_cores());
     }
     void an_experiment_is_not_taken_back_where_its_job_waits() {
         const Submitted s;

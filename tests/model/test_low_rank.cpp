@@ -346,6 +346,7 @@ print(json.dumps([len(model.peft_config), hidden.flatten().tolist()]))
         QVERIFY(encoder->adapters().empty() && other->adapters().empty());
     }
 
+    /// By it vectors are kept.
     void adapters_travel_with_a_models_checkpoint() {
         NEED_SHARED();
         PeftFixture fixture;

@@ -1,5 +1,6 @@
 #include <ATen/ATen.h>
 
+#include <QScopeGuard>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -152,6 +153,48 @@ class TestExportCheck : public QObject {
         QVERIFY(!complete_tokenizer(out));                                         // it is there
         const ExportProof proof = prove_export(ExportCheck(*model, {}), out, {});  // also in sentence-transformers, where there is one
         qInfo("%s", proof.lines().c_str());
+    }
+    void code_of_the_start_models_own_is_not_named_without_its_files() {
+        const Json code = {{"AutoModel", "modeling_own.OwnModel"}, {"AutoTokenizer", {"tokenization_own.OwnTokenizer", nullptr}}};
+        for (const char* file : {"config.json", "tokenizer_config.json"}) {
+            Json json = read_json(folder() / file);
+            json["auto_map"] = code;
+            write_file_atomic(folder() / file, json.dump());
+        }
+        const TemporaryDirectory out;
+        write_model(out.path(), *EmbeddingModel::open(ModelFolder::open(folder())));
+        for (const char* file : {"config.json", "tokenizer_config.json"}) {
+            Json given = read_json(folder() / file);
+            const Json written = read_json(out.path() / file);
+            QVERIFY2(!written.contains("auto_map"), file);
+            given.erase("auto_map");
+            for (const auto& [key, value] : given.items()) QVERIFY2(written.contains(key), key.c_str());
+        }
+        const auto nomic = EmbeddingModel::open(ModelFolder::open(shared_folder() / "fixtures/nomic_moe"));
+        nomic->folder.config["auto_map"] = code;  // without it nobody else runs token-routed blocks
+        write_model(out.path(), *nomic);
+        QVERIFY(read_json(out.path() / "config.json").contains("auto_map"));
+    }
+    void a_folder_that_is_not_loaded_is_excused_only_where_code_of_the_hub_was_asked_for() {
+        const QByteArray own = qgetenv("FACETER_PEERS");
+        const auto restore = qScopeGuard([&] { own.isNull() ? qunsetenv("FACETER_PEERS") : qputenv("FACETER_PEERS", own); });
+        const fs::path peers = folder() / "peers";
+        const ExportCheck check(*model_, {});
+        std::string why;
+        const auto ends_with = [&](const std::string& said) {
+            write_file_atomic(peers, "#!/bin/sh\necho '" + said + "' >&2\nexit 1\n");
+            fs::permissions(peers, fs::perms::owner_all);
+            qputenv("FACETER_PEERS", peers.c_str());
+            return check.by_sentence_transformers(folder(), why);
+        };
+        const std::string asked = "Please pass the argument `trust_remote_code=True` to allow custom code to be run.";
+        EXPECT_ERROR(ends_with(asked), "does not load the export", asked);
+        Json config = read_json(folder() / "config.json");
+        config["auto_map"] = {{"AutoModel", "modeling_own.OwnModel"}};
+        write_file_atomic(folder() / "config.json", config.dump());
+        EXPECT_ERROR(ends_with("OSError: no file of weights"), "does not load the export: OSError: no file of weights");
+        QVERIFY(!ends_with(asked));
+        QCOMPARE(why, std::string("it runs this model by code from the hub alone"));
     }
     void the_record_says_what_was_proved_by_whom() {
         const ExportProof proof = prove_export(ExportCheck(*model_, {}), folder(), {{"run", "a-run"}});

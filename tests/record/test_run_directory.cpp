@@ -8,6 +8,7 @@
 
 #include "common/error.h"
 #include "common/strings.h"
+#include "experiment/machine.h"
 #include "record/state.h"
 #include "record/whole_settings.h"
 #include "store/store.h"
@@ -37,11 +38,23 @@ class TestRunDirectory : public QObject {
         QCOMPARE(read.info().id, made.folder().filename().string());
         QVERIFY(read.info().id.starts_with("quick-mix-s1-"));
         QCOMPARE(read.info().variant, std::string("Mix"));
-        QCOMPARE(read.settings(), experiment.runs()[3].settings);
+        Json settings = experiment.runs()[3].settings;
+        settings["threads"] = usable_cores();
+        QCOMPARE(read.settings(), settings);
         QVERIFY(read.info().smoke);
         QCOMPARE(read.info().group(), std::string("quick/Mix"));
         QCOMPARE(read_file(made.folder() / "experiment.yaml"), std::string(sample_experiment()));
         QCOMPARE(read.project(), project.path());
+    }
+    void threads_that_nobody_names_are_those_of_this_machine_or_stay_open() {
+        const TemporaryDirectory project;
+        const auto threads = [&](const std::string& more, OpenThreads open) {
+            const Experiment experiment = parse_sample(sample_experiment() + more);
+            return RunDirectory::create(project.path(), experiment, experiment.runs()[1], false, open).settings().at("threads").get<int>();
+        };
+        QCOMPARE(threads("", OpenThreads::of_this_machine), usable_cores());
+        QCOMPARE(threads("", OpenThreads::of_its_node), 0);
+        for (const OpenThreads open : {OpenThreads::of_this_machine, OpenThreads::of_its_node}) QCOMPARE(threads("threads: 3\n", open), 3);
     }
     void an_id_begins_with_no_dash_and_has_one_for_what_it_leaves_out() {
         const auto id_of = [](const std::string& name) {

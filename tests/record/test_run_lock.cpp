@@ -5,6 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <utility>
+
 #include "common/error.h"
 #include "support/sample_runs.h"
 #include "support/test.h"
@@ -88,6 +90,23 @@ class TestRunLock : public QObject {
         QVERIFY(!is_run_locked(run));
         const RunLock lock(run);
         QCOMPARE(ProcessIdentity::from_json(Json::parse(read_file(run.control() / "lock.held"))).start, ProcessIdentity::own().start);
+    }
+    void one_that_took_a_stale_file_over_first_keeps_it() {
+        const RunDirectory run = sample_run(folder_.path());
+        ProcessIdentity gone = ProcessIdentity::own();
+        gone.start += "1";
+        write_holder(run, gone);
+        bool taken = false;
+        set_file_fault_hook([&](FileOperation operation, const fs::path& path) {
+            if (operation == FileOperation::lock) return ENOLCK;
+            if (operation == FileOperation::rename && path.string().find(".stale-") != std::string::npos && !std::exchange(taken, true))
+                write_holder(run, far_process());  // between this one's look and its hand
+            return 0;
+        });
+        EXPECT_ERROR(RunLock(run), "another worker has just begun to run it");
+        set_file_fault_hook(nullptr);
+        QVERIFY(taken);
+        QCOMPARE(ProcessIdentity::from_json(Json::parse(read_file(run.control() / "lock.held"))).host, far_process().host);
     }
     void a_holder_elsewhere_counts_while_it_touches_the_file() {
         const RunDirectory run = sample_run(folder_.path());

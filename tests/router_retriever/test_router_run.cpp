@@ -11,6 +11,7 @@
 #include "eval/tasks.h"
 #include "experiment/catalogue.h"
 #include "experiment/experiment.h"
+#include "experiment/unread_settings.h"
 #include "plugin/run_model.h"
 #include "record/journal.h"
 #include "router_retriever/router_model.h"
@@ -296,8 +297,44 @@ class TestRouterRun : public QObject {
         const ChildResult result = ask({"router", "add", folder.string(), (model_folder() / "gates/food").string(), "--name", "kitchen",
                                         "--train", (project_.path() / "food.jsonl").string()});
         QVERIFY2(result.exit_code == 0, result.last_lines.c_str());
-        QCOMPARE(read_json(folder / "router.json").at("domains").size(), std::size_t{4});
+        const Json router = read_json(folder / "router.json");
+        QCOMPARE(router.at("domains").size(), std::size_t{4});
+        QCOMPARE(router.at("domains").back().at("instances").get<int>(), 25);  // as of the run's own (library_examples)
         QVERIFY(open_folder_model(folder)->router);
+    }
+
+    void a_gate_has_its_folders_name_however_that_is_written_and_never_none() {
+        NEED_SHARED();
+        const fs::path folder = copy("named");
+        const std::string gate = (model_folder() / "gates/food").string();
+        const std::string before = read_file(folder / "router.json");
+        const auto refused = [&](const std::vector<std::string>& arguments, const std::string& why) {
+            std::vector<std::string> all{"router", "add", folder.string()};
+            all.insert(all.end(), arguments.begin(), arguments.end());
+            const ChildResult result = ask(all);
+            return result.exit_code == 2 && result.last_lines.find(why) != std::string::npos;
+        };
+        QVERIFY(refused({gate + "/"}, "there is a gate 'food' already"));
+        QVERIFY(refused({gate, "--name", ""}, "--name is empty"));
+        QVERIFY(refused({gate, "--name", "kitchen", "--domain", " "}, "--domain is empty"));
+        QVERIFY(read_file(folder / "router.json") == before);
+    }
+
+    void a_stage_mines_by_the_gates_that_those_before_it_have_trained() {
+        NEED_SHARED();
+        const auto mined = [&](const std::string& teacher) {
+            std::string text = experiment_text(", multi_task: false");
+            const std::string training = "evaluate_every_steps: 2, early_stopping: {patience: 2}";
+            text.replace(text.find(training), training.size(), "schedule: constant, warmup_ratio: 0");
+            text.erase(text.find("analyses:"));
+            text += "stages: [{name: one}, {name: two, mine: {negatives: 10, margin: 1.0" + teacher + "}}]\n";
+            const RunDirectory run = make_run(text);
+            const ChildResult result = execute(run);
+            return result.exit_code == 0 ? read_file(run.folder() / "data/stage-1-mine-0.jsonl") : result.last_lines;
+        };
+        const std::string by_gates = mined(""), by_base = mined(", teacher: \"" + (shared_folder() / "fixtures/bert").string() + "\"");
+        for (const std::string& lines : {by_gates, by_base}) QVERIFY2(lines.starts_with("{\"hash\""), lines.c_str());
+        QVERIFY(by_gates != by_base);
     }
 
     void while_another_process_reads_nothing_is_changed() {
@@ -386,6 +423,17 @@ class TestRouterRun : public QObject {
             if (keeps) QCOMPARE(event.fields.at("step").get<int>(), 2);
         }
         QCOMPARE(scored, 2);
+    }
+
+    void similarity_is_read_by_the_router_of_nearest_instances_too() {
+        const Catalogue catalogue = Catalogue::load({FACETER_BINARY_DIR "/lib/faceter/plugins"});
+        const auto remarks = [&](const std::string& variant) {
+            std::string text = experiment_text(variant + ", pilot_similarity: dot");
+            text.erase(text.find("analyses:"));  // the study has routers of its own
+            const std::vector<std::string> all = unread_settings(Experiment::parse(text, project_.path() / "r.yaml", catalogue), catalogue);
+            return std::count_if(all.begin(), all.end(), [](const std::string& remark) { return remark.find("pilot_") != remark.npos; });
+        };
+        for (const char* router : {"pilot", "dataset"}) QCOMPARE(remarks(std::string(", router: ") + router), std::ptrdiff_t{0});
     }
 
     void an_empty_domain_is_named() {

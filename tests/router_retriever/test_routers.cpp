@@ -5,6 +5,7 @@
 #include "plugin/own_manifest.h"
 #include "router_retriever/gates.h"
 #include "router_retriever/routers.h"
+#include "router_retriever/study_figures.h"
 #include "settings/check.h"
 #include "some_library.h"
 #include "support/tensors.h"
@@ -448,6 +449,21 @@ class TestRouters : public QObject {
             QVERIFY(at::equal(again.domains[d].margins, library_.domains[d].margins) &&
                     at::equal(again.domains[d].documents, library_.domains[d].documents));
         }
+    }
+
+    void the_multi_task_gate_stands_at_the_domains_that_it_was_trained_on() {
+        Library two = library_;
+        two.gates[2].kind = "single";  // one of three is routed to no more
+        const RouterModel router(two, settings_of("pilot"), false, false);
+        StudyData data;
+        data.router = &router;
+        data.trained_domains = 3;
+        data.sets.push_back({"set", "red", {"a", "b"}, some_queries(2), at::full({2, 6}, 50.0, at::kDouble)});
+        const Figure figure = gate_count_figure(data, 0);
+        const auto multi =
+            std::find_if(figure.series.begin(), figure.series.end(), [](const Series& one) { return one.name.starts_with("Multi-Task"); });
+        QVERIFY(multi != figure.series.end());
+        QCOMPARE(multi->x, Vector{3});
     }
 
     void a_damaged_library_is_named() {

@@ -1,3 +1,5 @@
+#include "stats/effect_size.h"
+#include "stats/hodges_lehmann.h"
 #include "stats/paired.h"
 #include "support/stats_fixture.h"
 
@@ -48,6 +50,22 @@ class TestWilcoxon : public QObject {
             WilcoxonOptions options{.alternative = less ? Alternative::less : Alternative::greater, .method = WilcoxonMethod::exact};
             EXPECT_CLOSE(wilcoxon(differences, options).p, brute_force(ranks, differences, less), "ties");
         }
+    }
+    /// All differences are of 0.1, but that 0.9 - 0.8 and 0.8 - 0.7 are of 0.09999999999999998 and 0.10000000000000009.
+    void differences_apart_by_rounding_have_one_rank() {
+        const std::vector a{0.3, 0.8, 0.9, 0.6, 0.5, 0.7}, b{0.2, 0.7, 0.8, 0.5, 0.4, 0.8};
+        const auto differences = paired_differences(a, b);
+        const std::vector whole{1.0, 1.0, 1.0, 1.0, 1.0, -1.0};
+        EXPECT_CLOSE(wilcoxon(differences).p, wilcoxon(whole).p, "p");
+        EXPECT_CLOSE(wilcoxon(differences).p, 0.21875, "p");
+        EXPECT_CLOSE(rank_biserial(differences), rank_biserial(whole), "rank-biserial");
+        EXPECT_CLOSE(hodges_lehmann(differences).estimate, 0.1, "shift");
+    }
+    void what_rounding_leaves_of_equal_values_is_no_difference() {
+        const auto differences = paired_differences(std::vector{0.1 + 0.2, 0.5, 0.75}, std::vector{0.3, 0.25, 0.5});
+        QCOMPARE(differences[0], 0.0);
+        QCOMPARE(wilcoxon(differences).n_nonzero, std::size_t{2});
+        QCOMPARE(paired_differences(std::vector{1e-20, 3e-20}, std::vector{2e-20, 1e-20})[0], -1e-20);  // small, but measured
     }
     void the_automatic_method_is_exact_up_to_fifty() {
         std::vector<double> differences;

@@ -148,6 +148,18 @@ class TestStoreLists : public QObject {
         QVERIFY(flat_settings(many).size() <= 2000);
         QVERIFY(flat_settings(many).front().second.size() < 400);
     }
+    void many_data_entries_leave_room_for_all_other_settings() {
+        Json entry = Json::object();
+        for (int i = 0; i < 20; ++i) entry["key" + std::to_string(i)] = i;
+        const Json settings = {{"tasks", {{"retrieval", {{"train", Json::array_t(300, entry)}, {"weight", 2}}}}},
+                               {"variant", {{"method", "dense"}}},
+                               {"training", {{"steps", 10}}}};
+        const auto flat = flat_settings(settings);
+        QCOMPARE(flat.size(), std::size_t{2000});
+        for (const char* key : {"tasks.retrieval.weight", "variant.method", "training.steps", "tasks.retrieval.train.0.key0"})
+            QVERIFY2(std::any_of(flat.begin(), flat.end(), [&](const auto& one) { return one.first == key; }), key);
+        QVERIFY(std::is_sorted(flat.begin(), flat.end()));
+    }
     void a_reader_asks_what_changed_since_a_revision() {
         const TemporaryDirectory project;
         const RunDirectory a = sample_run(project.path(), 0), b = sample_run(project.path(), 1);

@@ -86,6 +86,13 @@ class TestDiagnose : public QObject {
         for (const char* subject : {"first, query side", "second, query side", "second, document side"})
             QVERIFY2(!alarms_of(diagnosis).contains(std::string("texts_cut: ") + subject), said(diagnosis));
     }
+    void texts_that_a_loss_reads_in_segments_are_not_cut() {
+        NEED_SHARED();
+        const Json diagnosis = diagnosis_of({.name = "segments", .max_length = 8, .objective = "objective: {method: masked_language}\n"});
+        QVERIFY2(alarms_of(diagnosis).contains("texts_cut: test set held"), said(diagnosis));
+        for (const char* subject : {"first, query side", "first, document side", "second, query side", "second, document side"})
+            QVERIFY2(!alarms_of(diagnosis).contains(std::string("texts_cut: ") + subject), said(diagnosis));
+    }
     void shuffled_pairs_are_seen() {
         NEED_SHARED();
         const Json diagnosis = diagnosis_of({.name = "shuffled", .shuffled = true});

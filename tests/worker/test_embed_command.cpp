@@ -201,6 +201,19 @@ class TestEmbedCommand : public QObject {
         QVERIFY(!by_task.empty() && by_task != embedded({}));
         QCOMPARE(embedded({"--instruction", "bedo "}), by_task);
     }
+    void a_length_that_takes_no_text_is_refused() {
+        QProcess process;
+        for (const char* length : {"1", "2"}) {
+            process.start(worker, {"embed", "--model", QString::fromStdString(tiny_model()), "--max-length", length, "--output",
+                                   in("none.npy").c_str(), "-"});
+            process.closeWriteChannel();
+            QVERIFY(process.waitForFinished(120'000));
+            QCOMPARE(process.exitCode(), 2);
+            says(process.readAllStandardError().toStdString(), "leaves no room for a text");
+        }
+        QVERIFY(!fs::exists(in("none.npy")));
+    }
+
     void texts_that_are_cut_are_counted() {
         write_file_atomic(in("lengths.txt"), "a\na cat\na cat and a dog and a cat and a dog\na cat number 1 of all\n");
         const auto said = [&](const QStringList& more) {
@@ -246,20 +259,33 @@ class TestEmbedCommand : public QObject {
     }
 
     void stopped_while_it_writes_to_a_pipe_it_does_not_say_that_nothing_was_written() {
+        write_texts("endless.txt", 600'000);
         QProcess process;
-        process.start(worker, {"embed", "--model", QString::fromStdString(tiny_model()), "--output", "/dev/stdout", "-"});
+        process.start(worker, {"embed", "--model", QString::fromStdString(tiny_model()), "--output", "/dev/stdout",
+                               QString::fromStdString(in("endless.txt"))});
         QVERIFY(process.waitForStarted());
-        std::string lines;
-        for (int i = 0; i < 9000; ++i) lines += "a cat number " + std::to_string(i % 50) + "\n";
-        process.write(lines.data(), static_cast<qint64>(lines.size()));
         qint64 bytes = 0;
         QTRY_VERIFY_WITH_TIMEOUT((bytes += process.readAllStandardOutput().size()) > 8192 * 4, 120'000);
         ::kill(static_cast<pid_t>(process.processId()), SIGINT);
-        process.closeWriteChannel();
         QVERIFY(process.waitForFinished(120'000));
         QCOMPARE(process.exitCode(), 6);
         const QByteArray said = process.readAllStandardError();
         QVERIFY2(said.contains("/dev/stdout has ") && said.contains("is not whole"), said.constData());
+    }
+
+    void texts_that_are_not_counted_before_do_not_go_into_a_pipe() {
+        QProcess process;
+        process.start(worker, {"embed", "--model", "/no/such/model", "--output", "/dev/stdout", "-"});
+        QVERIFY(process.waitForFinished(120'000));
+        QCOMPARE(process.exitCode(), 2);
+        says(process.readAllStandardError().toStdString(), "--output /dev/stdout: is a pipe");
+        process.start(worker, {"embed", "--model", QString::fromStdString(tiny_model()), "--output", in("from_pipe.npy").c_str(), "-"});
+        QVERIFY(process.waitForStarted());
+        process.write("a cat\na dog\n");
+        process.closeWriteChannel();
+        QVERIFY(process.waitForFinished(120'000));
+        QCOMPARE(process.exitCode(), 0);
+        QVERIFY(npy_header(in("from_pipe.npy")).find("(2, ") != std::string::npos);
     }
 
     void stopped_in_the_middle_it_leaves_no_file() {

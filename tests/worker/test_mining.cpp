@@ -1,4 +1,5 @@
 #include <ATen/ATen.h>
+#include <fmt/format.h>
 
 #include <csignal>
 #include <fstream>
@@ -11,7 +12,7 @@
 #include "common/strings.h"
 #include "data/sources.h"
 #include "eval/embedder.h"
-#include "eval/mining.h"
+#include "eval/set_mining.h"
 #include "model/task_adapters.h"
 #include "support/checkout.h"
 #include "support/tensors.h"
@@ -359,6 +360,12 @@ class TestMining : public QObject {
         QCOMPARE(told.at("query").get<std::string>(), std::string());
         QCOMPARE(told.at("document").get<std::string>(), std::string("passage: "));
     }
+    void what_is_of_negatives_that_are_looked_for_does_not_go_with_those_that_are_given() {
+        for (const char* option : {"--negatives", "--depth", "--corpus"}) {
+            QCOMPARE(run(mine("neither.jsonl", {"--filter-given", option, "3"})), 2);
+            QVERIFY2(error_.find(std::string(option) + " is of negatives that are looked for") != std::string::npos, error_.c_str());
+        }
+    }
     void a_text_of_the_querys_own_class_is_no_negative() {
         TrainingSet set;
         for (const char* text : {"q", "same class", "other class", "another query"}) set.texts.add(text);
@@ -368,11 +375,37 @@ class TestMining : public QObject {
         third.anchor = 3, third.positive = 2, third.label = 5;
         set.examples = {first, second, third};
         const Positives positives(set);
-        Tally tally;
-        const std::vector<FoundText> found{{3, 0.4f}, {2, 0.3f}};
-        const auto negatives = choose_negatives(found, first, 0.9, positives, MiningSettings{}, tally);
-        QCOMPARE(negatives, (std::vector<std::uint32_t>{2}));
-        QCOMPARE(tally["candidates of the query's own class"], std::size_t{1});
+        const std::vector<std::uint32_t> queries{0}, documents{3, 2, 17};  // the last of a further corpus
+        const PassedOver own_class = positives.own_class(queries, documents);
+        QVERIFY(own_class(0, 0));
+        QVERIFY(!own_class(0, 1) && !own_class(0, 2));
+        for (Example& example : set.examples) example.label = -1;
+        QVERIFY(!Positives(set).own_class(queries, documents));
+    }
+    /// A good teacher puts all of the query's own class before the first text of another.
+    void negatives_are_found_behind_a_class_that_is_larger_than_the_depth() {
+        constexpr std::uint32_t in_class = 60;
+        TrainingSet set;
+        for (std::uint32_t i = 0; i < 2 * in_class; ++i) set.texts.add(fmt::format("{} {}", i / in_class, i % in_class));
+        for (std::uint32_t i = 0; i < 2 * in_class; ++i) {
+            Example example;
+            example.anchor = i, example.positive = i % in_class == 0 ? i + 1 : i - 1,
+            example.label = static_cast<std::int32_t>(i / in_class);
+            set.examples.push_back(example);
+        }
+        const TeacherEmbedder teacher{[](std::span<const std::string_view> texts, Role) {
+            std::vector<float> angles;
+            for (const std::string_view text : texts)
+                angles.push_back((text[0] == '0' ? 0.0f : 1.4f) + 0.001f * std::stof(std::string(text.substr(2))));
+            const at::Tensor all = at::tensor(angles);
+            return at::stack({all.cos(), all.sin()}, 1);
+        }};
+        MiningSettings settings;
+        settings.depth = 10;
+        const Tally tally = mine_negatives(set, teacher, settings, false);
+        QCOMPARE(tally.at("examples with all negatives"), std::size_t{2 * in_class});
+        for (const Example& example : set.examples)
+            for (const std::uint32_t text : given_negatives(set, example)) QVERIFY(text / in_class != example.anchor / in_class);
     }
     void a_negative_that_a_row_gives_twice_is_written_once() {
         NEED_SHARED();

@@ -100,6 +100,23 @@ class TestPretraining : public QObject {
         const ChildResult t5 = worker({"convert", fixtures + "/t5", (project_.path() / "other").string()});
         QVERIFY2(t5.exit_code == 4 && t5.last_lines.find("no table of absolute positions") != std::string::npos, t5.last_lines.c_str());
     }
+    /// Its head would be the one that the next pre-training starts from.
+    void what_a_conversion_leaves_of_another_model_is_refused() {
+        NEED_SHARED();
+        const fs::path folder = project_.path() / "twice";
+        const auto convert = [&](const char* model) {
+            return worker({"convert", (shared_folder() / "fixtures" / model).string(), folder.string(), "--force"});
+        };
+        for (int i = 0; i < 2; ++i) {
+            const ChildResult same = convert("xlm_roberta");
+            QVERIFY2(same.exit_code == 0, same.last_lines.c_str());
+        }
+        const std::string config = read_file(folder / "config.json");
+        const ChildResult other = convert("bert");
+        QCOMPARE(other.exit_code, 2);
+        QVERIFY2(other.last_lines.find("mlm_head.safetensors") != std::string::npos, other.last_lines.c_str());
+        QCOMPARE(read_file(folder / "config.json"), config);
+    }
     void texts_beyond_the_longest_length_are_read_in_segments_by_masked_language_modelling_alone() {
         NEED_SHARED();
         std::vector<std::size_t> examples;

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <fstream>
+#include <set>
 
 #include "common/file.h"
 #include "data/child_process.h"
@@ -174,6 +175,22 @@ class TestResultNames : public QObject {
         QVERIFY(!fs::exists(in("results")));
     }
 
+    void a_part_of_a_set_is_refused_as_a_result_of_mteb() {
+        const std::string root = in("limited");
+        fs::create_directories(root);
+        fs::copy(in("STS12"), root + "/STS12");
+        std::ofstream(root + "/limited.yaml") << "name: limited\ndatasets:\n  - {name: STS12, type: sts, max_examples: 3}\n";
+        for (const std::vector<std::string>& part : {std::vector<std::string>{"--data", in("STS12"), "--max-examples", "3"},
+                                                     std::vector<std::string>{"--suite", root + "/limited.yaml", "--data-root", root}}) {
+            std::vector<std::string> words{"evaluate", "--model", model(), "--mteb-results", in("part")};
+            words.insert(words.end(), part.begin(), part.end());
+            const ChildResult result = worker(words);
+            QCOMPARE(result.exit_code, 2);
+            QVERIFY2(result.last_lines.find("'STS12' is limited by max_examples") != std::string::npos, result.last_lines.c_str());
+            QVERIFY(!fs::exists(in("part")));
+        }
+    }
+
     /// A suite is read set by set: an hour's scores are not lost for a set that is broken.
     void what_was_scored_is_printed_where_a_later_set_is_broken() {
         const std::string root = in("suite");
@@ -249,6 +266,34 @@ class TestResultNames : public QObject {
         };
         QCOMPARE(adapted_from(snapshot.string(), "of-hub"), std::string("org/base, plain"));
         QCOMPARE(adapted_from(model(), "of-folder"), std::string("none, plain"));
+    }
+
+    void a_run_that_embeds_otherwise_is_another_revision_to_mteb() {
+        const Experiment experiment =
+            Experiment::parse("name: forms\nmodel: " + model() + "\nthreads: 1\ntasks:\n  sts: {instructions: {text: \"\"}}\n" +
+                                  "evaluation: {baseline: true, datasets: []}\n",
+                              folder_.path() / "e.yaml", Catalogue::load({FACETER_BINARY_DIR "/lib/faceter/plugins"}));
+        const RunDirectory run = RunDirectory::create(folder_.path() / "formed", experiment, experiment.runs().front(), false);
+        const std::vector<std::vector<std::string>> ways{{}, {"--compute", "int8"}, {"--max-length", "16"}};
+        for (const std::vector<std::string>& more : ways) {
+            std::vector<std::string> words{"evaluate",       "--model",  run.folder().string(), "--data", in("STS12"),
+                                           "--mteb-results", in("forms")};
+            words.insert(words.end(), more.begin(), more.end());
+            const ChildResult result = worker(words);
+            QVERIFY2(result.exit_code == 0, result.last_lines.c_str());
+        }
+        std::set<std::string> revisions;
+        for (const fs::directory_entry& revision : fs::directory_iterator(fs::directory_iterator(in("forms"))->path()))
+            revisions.insert(read_json(revision.path() / "model_meta.json").at("revision").get<std::string>());
+        const std::string id = run.info().id;
+        QCOMPARE(revisions, (std::set<std::string>{id, id + "-int8", id + "-16-tokens"}));
+    }
+
+    void a_split_beside_a_suite_alone_is_refused() {
+        const ChildResult result =
+            worker({"evaluate", "--model", model(), "--suite", "beir-15", "--data-root", folder_.path().string(), "--split", "dev"});
+        QCOMPARE(result.exit_code, 2);
+        QVERIFY2(result.last_lines.find("--split is of the folders of --data") != std::string::npos, result.last_lines.c_str());
     }
 
     void a_result_in_the_place_of_another_is_said() {

@@ -146,6 +146,22 @@ class TestSession : public QObject {
                  std::string());
     }
 
+    void a_file_that_was_corrected_is_read_again() {
+        NEED_SHARED();
+        Session session;
+        const Json asked = {{"method", "preview"}, {"params", {{"settings", settings("EM")}, {"examples", 1}}}};
+        const auto first_query = [&](int id) {
+            Json question = asked;
+            question["id"] = id;
+            session.ask(question);
+            const Json answer = session.answer();
+            return answer.at("result").at("sets").at(0).at("examples").at(0).at("texts").at(0).at("text").get<std::string>();
+        };
+        QCOMPARE(first_query(1), std::string("question 0"));
+        std::ofstream(folder_.path() / "pairs.jsonl") << "{\"query\": \"a corrected question\", \"document\": \"an answer\"}\n";
+        QCOMPARE(first_query(2), std::string("a corrected question"));
+    }
+
     void a_data_set_is_shown_under_its_own_instructions_and_lengths() {
         NEED_SHARED();
         Session session;
@@ -279,6 +295,34 @@ class TestSession : public QObject {
         QVERIFY(session.answer().at("result").at("stages").empty());
     }
 
+    void estimate_counts_segments_where_a_loss_reads_texts_in_these() {
+        NEED_SHARED();
+        Session session;
+        Json masked = settings("EM");
+        masked["objective"] = {{"method", "masked_language"}};
+        session.ask({{"id", 1}, {"method", "estimate"}, {"params", {{"settings", masked}, {"steps", 1}}}});
+        const Json answer = session.answer();
+        QVERIFY2(answer.contains("result"), answer.dump().c_str());
+        QVERIFY(answer.at("result").at("stages").at(0).at("examples").get<int>() >= 2 * 60);  // of 13 tokens, 8 at a time
+    }
+
+    void an_estimate_that_fails_leaves_the_threads_as_they_were() {
+        NEED_SHARED();
+        Session session;
+        Json own = settings("start"), failing = settings("EM");
+        own["threads"] = 0;
+        const auto threads = [&](int id) {
+            session.ask({{"id", id}, {"method", "estimate"}, {"params", {{"settings", own}}}});
+            return session.answer().at("result").at("threads").get<int>();
+        };
+        const int before = threads(1);
+        failing["threads"] = before + 1;
+        failing["objective"] = {{"method", "none"}};
+        session.ask({{"id", 2}, {"method", "estimate"}, {"params", {{"settings", failing}}}});
+        QVERIFY(session.answer().contains("error"));
+        QCOMPARE(threads(3), before);
+    }
+
     void a_request_can_be_cancelled_while_it_runs_and_before() {
         NEED_SHARED();
         Session session;
@@ -312,6 +356,25 @@ class TestSession : public QObject {
         QVERIFY(plain.at("vectors").at(0) != plain.at("vectors").at(1));
         QVERIFY(plain.at("vectors").at(0) != instructed.at("vectors").at(0));
         QCOMPARE(session.answer().at("error").at("code").get<std::string>(), std::string("data"));
+    }
+    void texts_of_one_task_after_another_are_embedded_by_the_model_that_is_open() {
+        NEED_SHARED();
+        const fs::path model = folder_.path() / "prompted";
+        fs::copy(shared_folder() / "fixtures/bert", model, fs::copy_options::recursive);
+        write_file_atomic(model / "config_sentence_transformers.json",
+                          "{\"prompts\": {\"query\": \"query: \", \"document\": \"passage: \"}}");
+        Session session;
+        const auto instruction = [&](int id, const char* key, const char* value) {
+            session.ask({{"id", id}, {"method", "embed"}, {"params", {{"model", model.string()}, {key, value}, {"texts", {"a text"}}}}});
+            const Json answer = session.answer();
+            return answer.contains("result") ? answer["result"]["instruction"].get<std::string>() : answer.dump();
+        };
+        QCOMPARE(instruction(1, "task", "query"), std::string("query: "));
+        fs::remove(model / "config.json");  // it could not be opened again
+        QCOMPARE(instruction(2, "task", "document"), std::string("passage: "));
+        QCOMPARE(instruction(3, "instruction", "of mine: "), std::string("of mine: "));
+        QCOMPARE(instruction(4, "task", "query"), std::string("query: "));
+        QVERIFY(instruction(5, "task", "none").find("no prompt or adapter named 'none'") != std::string::npos);
     }
     void embed_gives_the_same_numbers_in_base64() {
         NEED_SHARED();

@@ -313,6 +313,30 @@ class TestStages : public QObject {
         QVERIFY2(rest.exit_code == 0, rest.last_lines.c_str());
         QVERIFY(fs::exists(made.folder() / "data/stage-1-mine-1.jsonl"));
     }
+    void a_stage_that_chooses_its_data_heeds_a_stop_before_it_is_done() {
+        NEED_SHARED();
+        std::ofstream many(project_.path() / "many.jsonl");
+        for (int i = 0; i < 20'000; ++i)
+            many << fmt::format("{{\"query\": \"question {} of many\", \"document\": \"an answer to {} of them\"}}\n", i, i * 7);
+        many.close();
+        const std::string teacher = (shared_folder() / "fixtures/bert").string();
+        std::string text = experiment_text("{method: dense}", ", mine: {negatives: 2, teacher: " + teacher + "}");
+        text.replace(text.find("fine.jsonl"), 10, "many.jsonl");
+        const Experiment experiment = parsed(text, project_.path() / "s.yaml");
+        const RunDirectory made = RunDirectory::create(project_.path(), experiment, experiment.runs().front(), false);
+        const auto is_mining = [&] {
+            const auto phases = events(made, "phase");
+            return !phases.empty() && phases.back().fields.dump().find("mine negatives of") != std::string::npos;
+        };
+        QProcess worker;
+        worker.start(FACETER_BINARY_DIR "/bin/faceter-worker", {"run", QString::fromStdString(made.folder().string())});
+        QTRY_VERIFY_WITH_TIMEOUT(fs::exists(made.attempt_journal(1)) && is_mining(), hang_ms);
+        worker.terminate();
+        QVERIFY(worker.waitForFinished(hang_ms));
+        QCOMPARE(worker.exitCode(), 6);
+        QVERIFY(!fs::exists(made.folder() / "data/stage-1-mine-1.jsonl"));
+        QCOMPARE(events(made, "stopped").size(), std::size_t{1});
+    }
     void a_filter_judges_in_shards_of_equal_size() {
         NEED_SHARED();
         const std::string teacher = (shared_folder() / "fixtures/bert").string();

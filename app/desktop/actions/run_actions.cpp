@@ -29,10 +29,14 @@ bool isResumable(const RunRow& run) {
 
 RunActions::RunActions(Workspace& workspace) : m_workspace(workspace) {
     m_pool.setMaxThreadCount(most_at_once);
+    m_inOrder.setMaxThreadCount(1);
     connect(&workspace, &Workspace::projectChanged, this, &RunActions::undoChanged);
 }
 
-RunActions::~RunActions() { m_pool.waitForDone(); }
+RunActions::~RunActions() {
+    m_pool.waitForDone();
+    m_inOrder.waitForDone();
+}
 
 bool RunActions::isOpen(const std::filesystem::path& project) const {
     return m_workspace.session() && m_workspace.session()->folder() == project;
@@ -50,7 +54,7 @@ void RunActions::startIn(const std::filesystem::path& folder, const Work& work) 
     if (work.begin) work.begin();
     m_pending.insert(job, pending);
     Q_EMIT pendingChanged();
-    Answer(QtConcurrent::run(&m_pool,
+    Answer(QtConcurrent::run(work.reachesOut || work.isLong ? &m_pool : &m_inOrder,
                              [folder, body = work.body, abandoned] {
                                  const AbandonScope scope(*abandoned);
                                  return body(folder);
@@ -149,7 +153,7 @@ void RunActions::launch(std::shared_ptr<const Experiment> experiment, bool smoke
                const QString begun = here ? tr("%1 was started; warning: %2") : tr("%1 was submitted; warning: %2");
                m_workspace.complain(begun.arg(name, qs(join(*remarks, "\n"))));
            },
-           over, [this] { ++m_launching; }, !here});
+           over, [this] { ++m_launching; }, !here, true, true});
 }
 
 void RunActions::stop(const QStringList& runs) {
@@ -226,10 +230,17 @@ void RunActions::takeOver(const QString& run) {
            }});
 }
 
-/// A line more in what the user says of each run.
+/// A line more in what the user says of each run. A note that cannot be written stands in the complaint: the field may show another run's.
 void RunActions::mark(const QStringList& runs, const QString& done, const Json& event) {
-    Work work{tr("Marking %1").arg(called(runs)), done, [runs, event](const std::filesystem::path& folder) {
-                  for (const RunDirectory& run : openRuns(folder, runs)) run.append_user_event(event);
+    const std::string note = event.value("note", std::string());
+    const QString kept = note.empty() ? QString() : tr("The note was: %1").arg(qs(note));
+    Work work{tr("Marking %1").arg(called(runs)), done, [runs, event, kept](const std::filesystem::path& folder) {
+                  try {
+                      for (const RunDirectory& run : openRuns(folder, runs)) run.append_user_event(event);
+                  } catch (const std::exception& error) {
+                      if (kept.isEmpty()) throw;
+                      throw failure("{}\n{}", error.what(), kept.toStdString());
+                  }
                   return QStringList();
               }};
     work.isRepeatable = !event.contains("note");  // a newer text may be there by then

@@ -34,8 +34,9 @@ bool isStoppable(const RunRow& run);
 bool isResumable(const RunRow& run);
 
 /// What a user does to runs, wherever they run. Everything works on the run directories beside the interface's thread, on threads of its
-/// own (another machine may take minutes to answer), and on the project that was open when it was asked for; the outcome comes as a
-/// sentence (Workspace::said) or a complaint, and the runs' rows follow when the ingest thread has looked.
+/// own (another machine may take minutes to answer; what asks none is done in the order that it was asked for), and on the project that was
+/// open when it was asked for; the outcome comes as a sentence (Workspace::said) or a complaint, and the runs' rows follow when the ingest
+/// thread has looked.
 class RunActions : public QObject {
     Q_OBJECT
   public:
@@ -116,6 +117,7 @@ class RunActions : public QObject {
         std::function<void()> begin{};  ///< also when it is tried again
         bool reachesOut = false;        ///< it may ask another machine
         bool isRepeatable = true;
+        bool isLong = false;  ///< others need not wait for it
     };
     struct FailedWork {
         QString why;
@@ -139,7 +141,7 @@ class RunActions : public QObject {
     void takeFromTrash(const Trashed& entry, bool isOver);
 
     Workspace& m_workspace;
-    QThreadPool m_pool;
+    QThreadPool m_pool, m_inOrder;
     QMap<int, Pending> m_pending;
     QMap<int, FailedWork> m_failed;
     int m_jobs = 0, m_launching = 0;

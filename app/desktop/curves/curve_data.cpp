@@ -25,15 +25,43 @@ struct Line {
     }
 };
 
-struct Window {
+/// Columns of equal width.
+struct Columns {
     double from = 0, to = 0;
-    int columns = 0;
+    int count = 0;
+};
+
+/// All columns of a panel, from left to right.
+struct Window {
+    std::vector<Columns> parts;
+    double centre(std::size_t column) const {
+        auto part = parts.begin();
+        for (; column >= static_cast<std::size_t>(part->count) && part + 1 != parts.end(); ++part)
+            column -= static_cast<std::size_t>(part->count);
+        return part->from + (part->to - part->from) * (static_cast<double>(column) + 0.5) / part->count;
+    }
     /// x of a column's points; where it holds one step only, that step exactly.
     double at(std::size_t column, const SeriesBucket& bucket, SeriesX x) const {
         if (x == SeriesX::step && bucket.first_step == bucket.last_step) return static_cast<double>(bucket.first_step);
-        return from + (to - from) * (static_cast<double>(column) + 0.5) / columns;
+        return centre(column);
     }
 };
+
+/// On a logarithmic axis a decade has as many columns as another: of equal width over all, the first one would hold what fills the left
+/// third of the axis.
+Window windowOf(double from, double to, int columns, bool log) {
+    if (!log || to <= 0) return {{{from, to, columns}}};
+    Window window;
+    if (from <= 0) from = to / columns / 10;  // the axis has no zero: time counts from there
+    const double decades = std::log10(to / from);
+    for (auto exponent = static_cast<int>(std::floor(std::log10(from))); from < to; ++exponent) {
+        const double end = std::min(to, std::pow(10.0, exponent + 1));
+        if (end <= from) continue;
+        window.parts.push_back({from, end, std::max(1, static_cast<int>(columns * std::log10(end / from) / decades))});
+        from = end;
+    }
+    return window;
+}
 
 /// Time counts from the first step of each run, so that runs of different days lie over each other, and a series that begins later stands
 /// where it began.
@@ -65,8 +93,13 @@ std::pair<double, double> wholeRange(Store& store, const CurveRequest& request) 
 std::vector<SeriesBucket> bucketsOf(Store& store, const std::string& run, const std::string& series, const CurveRequest& request,
                                     const Window& window) {
     const double origin = originOf(store, run, request), scale = shownScale(series);
-    std::vector<SeriesBucket> buckets =
-        store.series_sample(run, series, request.x, window.from + origin, window.to + origin, window.columns);
+    std::vector<SeriesBucket> buckets;
+    for (const Columns& part : window.parts) {
+        const double from = part.from + origin, end = part.to + origin;
+        const double to = &part == &window.parts.back() ? end : std::nextafter(end, from);  // where parts meet, a point is the later one's
+        const std::vector<SeriesBucket> sampled = store.series_sample(run, series, request.x, from, to, part.count);
+        buckets.insert(buckets.end(), sampled.begin(), sampled.end());
+    }
     for (SeriesBucket& bucket : buckets)
         for (double* value : {&bucket.first, &bucket.min, &bucket.max, &bucket.last, &bucket.mean}) *value *= scale;
     return buckets;
@@ -81,7 +114,7 @@ Line lineOf(const std::vector<SeriesBucket>& buckets, const Window& window, cons
         const SeriesBucket& bucket = buckets[i];
         const double at = window.at(i, bucket, request.x);
         if (bucket.count == 0 || !drawable(bucket.mean, request.logY) || !drawable(at, request.logX)) continue;
-        const auto end = [&](double value) { return !request.overSeeds && drawable(value, request.logY) ? value : bucket.mean; };
+        const auto end = [&](double value) { return !request.overSeeds && std::isfinite(value) ? value : bucket.mean; };
         line.add(at, bucket.mean, end(bucket.min), end(bucket.max), static_cast<double>(bucket.count));
     }
     return line;
@@ -89,14 +122,15 @@ Line lineOf(const std::vector<SeriesBucket>& buckets, const Window& window, cons
 
 /// One seed's value in each column: the mean of its points there; between columns that hold some, on the straight line from one to the
 /// next (over tokens and time, seeds have their points in different columns); NaN before its first and after its last point.
-std::vector<double> valuesOf(const std::vector<SeriesBucket>& buckets) {
+std::vector<double> valuesOf(const std::vector<SeriesBucket>& buckets, const Window& window) {
     std::vector<double> values(buckets.size(), std::numeric_limits<double>::quiet_NaN());
     std::size_t before = buckets.size();  // none
     for (std::size_t column = 0; column < buckets.size(); ++column) {
         if (buckets[column].count == 0 || !std::isfinite(buckets[column].mean)) continue;
         values[column] = buckets[column].mean;
         for (std::size_t i = before + 1; before < buckets.size() && i < column; ++i)
-            values[i] = std::lerp(values[before], values[column], static_cast<double>(i - before) / static_cast<double>(column - before));
+            values[i] = std::lerp(values[before], values[column],
+                                  (window.centre(i) - window.centre(before)) / (window.centre(column) - window.centre(before)));
         before = column;
     }
     return values;
@@ -125,7 +159,7 @@ SeedMean meanAt(const std::vector<std::vector<double>>& seeds, std::size_t colum
 Line meanOf(const std::vector<std::vector<SeriesBucket>>& seeds, const Window& window, const CurveRequest& request) {
     Line line;
     std::vector<std::vector<double>> values;
-    for (const auto& buckets : seeds) values.push_back(valuesOf(buckets));
+    for (const auto& buckets : seeds) values.push_back(valuesOf(buckets, window));
     for (std::size_t column = 0; column < seeds.front().size(); ++column) {
         double points = 0, at = 0;
         for (const auto& buckets : seeds) {
@@ -135,8 +169,7 @@ Line meanOf(const std::vector<std::vector<SeriesBucket>>& seeds, const Window& w
         }
         const SeedMean seed = meanAt(values, column);
         if (points == 0 || seed.n == 0 || !drawable(seed.mean, request.logY) || !drawable(at, request.logX)) continue;
-        const double low = drawable(seed.mean - seed.deviation, request.logY) ? seed.mean - seed.deviation : seed.mean;
-        line.add(at, seed.mean, low, seed.mean + seed.deviation, points / seed.n);
+        line.add(at, seed.mean, seed.mean - seed.deviation, seed.mean + seed.deviation, points / seed.n);
     }
     return line;
 }
@@ -279,16 +312,17 @@ CurveResult readCurve(Store& store, const CurveRequest& request) {
         if (!request.logX || result.from > 0) figure.x.min = result.from;
         figure.x.max = result.to;
     }
-    Window window{result.from, result.to, std::max(request.columns, 2)};
+    double from = result.from, to = result.to;
     const bool zoomed = request.from < request.to;
     if (zoomed) {  // a quarter more on each side, so that a pan shows something before the answer comes, and the average has its start
         const double margin = (request.to - request.from) / 4;
-        window.from = std::max(result.from, request.from - margin);
-        window.to = std::min(result.to, request.to + margin);
+        from = std::max(result.from, request.from - margin);
+        to = std::min(result.to, request.to + margin);
     }
-    if (window.to <= window.from) window.to = window.from + 1;
+    if (to <= from) to = from + 1;
     // Both ends belong to the range: the last point must not fall out of the last column.
-    window.to += (window.to - window.from) * 1e-9;
+    to += (to - from) * 1e-9;
+    const Window window = windowOf(from, to, std::max(request.columns, 2), request.logX);
     for (const CurveGroup& group : request.groups)
         for (std::size_t i = 0; i < request.series.size(); ++i) addGroup(store, group, drawnAs(request, group, i), request, window, figure);
     if (request.clipped) clipOutliers(figure);

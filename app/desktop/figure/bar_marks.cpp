@@ -89,10 +89,11 @@ void BarMarks::cover(CoverGrid& grid) const {
 }
 
 void BarMarks::drawInterval(QCPPainter* painter, std::size_t i) const {
-    if (m_values.low.empty() || !fits(mValueAxis, m_values.low[i]) || !fits(mValueAxis, m_values.high[i])) return;
+    if (m_values.low.empty() || !intervalFits(m_values.low[i], m_values.high[i])) return;
     const double x = bar(i).center().x();
+    if (x < area().left() || x > area().right()) return;
     painter->setPen(QPen(m_style.colours.text, 1));
-    drawErrorBar(painter, x, mValueAxis->coordToPixel(m_values.low[i]), mValueAxis->coordToPixel(m_values.high[i]), area());
+    drawErrorBar(painter, x, lowPixel(m_values.low[i]), mValueAxis->coordToPixel(m_values.high[i]), area());
 }
 
 /// Over the bar or its interval; under them where the bar hangs.
@@ -121,10 +122,11 @@ void BarMarks::draw(QCPPainter* painter) {
         if (x < shown.lower - 1 || x > shown.upper + 1 || !fits(mValueAxis, m_values.y[i])) continue;
         QRectF rect = bar(i);
         if (rect.height() < 0.5) rect.setHeight(0.5);  // a zero is still seen
-        painter->fillRect(rect, mBrush);
+        if (isUnclipped(painter)) rect &= area().adjusted(0, 0, 0, 1);
+        if (!rect.isEmpty()) painter->fillRect(rect, mBrush);
         drawHatch(painter, rect, m_values.colour.value_or(series()), m_style.colours.surface);
         drawInterval(painter, i);
-        if (values) drawValue(painter, i);
+        if (values && area().contains(valueBox(i).center())) drawValue(painter, i);
     }
 }
 
@@ -144,14 +146,15 @@ double ScatterMarks::radius() const { return m_values.y.size() > 2000 ? 1.5 : m_
 
 void ScatterMarks::draw(QCPPainter* painter) {
     applyScattersAntialiasingHint(painter);
-    const QRectF near = area().adjusted(-20, -20, 20, 20);
+    const double margin = isUnclipped(painter) ? 1 : 20;
+    const QRectF near = area().adjusted(-margin, -margin, margin, margin);
     for (std::size_t i = 0; i < m_values.y.size(); ++i) {
         if (!fits(m_values.x[i], m_values.y[i])) continue;
         const QPointF at = pixel(m_values.x[i], m_values.y[i]);
         if (!near.contains(at)) continue;
-        if (!m_values.low.empty() && fits(mValueAxis, m_values.low[i]) && fits(mValueAxis, m_values.high[i])) {
+        if (!m_values.low.empty() && intervalFits(m_values.low[i], m_values.high[i])) {
             painter->setPen(mPen);
-            drawErrorBar(painter, at.x(), mValueAxis->coordToPixel(m_values.low[i]), mValueAxis->coordToPixel(m_values.high[i]), area());
+            drawErrorBar(painter, at.x(), lowPixel(m_values.low[i]), mValueAxis->coordToPixel(m_values.high[i]), area());
         }
         painter->setPen(Qt::NoPen);
         painter->setBrush(mBrush);
@@ -190,21 +193,26 @@ void BoxMarks::draw(QCPPainter* painter) {
     applyDefaultAntialiasingHint(painter);
     const auto y = [this](double v) { return std::clamp(mValueAxis->coordToPixel(v), -1e6, 1e6); };
     const double x = mKeyAxis->coordToPixel(series()), half = width() / 2;
+    const auto line = [&](double x1, double y1, double x2, double y2) {
+        drawClipped(painter, QPolygonF({QPointF(x1, y1), QPointF(x2, y2)}), area());
+    };
+    const QRectF box(QPointF(x - half, y(m_shape.q3)), QPointF(x + half, y(m_shape.q1)));
     painter->setPen(mPen);
-    painter->setBrush(mBrush);
-    painter->drawRect(QRectF(QPointF(x - half, y(m_shape.q3)), QPointF(x + half, y(m_shape.q1))));
+    if (const QRectF filled = isUnclipped(painter) ? box & area() : box; !filled.isEmpty()) painter->fillRect(filled, mBrush);
+    drawClipped(painter, QPolygonF(box), area());
     for (const auto& [from, to] : {std::pair{m_shape.q3, m_shape.high}, std::pair{m_shape.q1, m_shape.low}}) {
-        painter->drawLine(QLineF(x, y(from), x, y(to)));
-        painter->drawLine(QLineF(x - half / 2, y(to), x + half / 2, y(to)));
+        line(x, y(from), x, y(to));
+        line(x - half / 2, y(to), x + half / 2, y(to));
     }
     QPen thick = mPen;
     thick.setWidthF(2.5);
     thick.setCapStyle(Qt::FlatCap);
     painter->setPen(thick);
-    painter->drawLine(QLineF(x - half, y(m_shape.median), x + half, y(m_shape.median)));
+    line(x - half, y(m_shape.median), x + half, y(m_shape.median));
     painter->setPen(Qt::NoPen);
     painter->setBrush(withOpacity(mPen.color(), 0.6));
-    for (const double v : m_shape.outliers) painter->drawEllipse(QPointF(x, y(v)), 2.5, 2.5);
+    for (const double v : m_shape.outliers)
+        if (area().adjusted(-2, -2, 2, 2).contains(x, y(v))) painter->drawEllipse(QPointF(x, y(v)), 2.5, 2.5);
 }
 
 }  // namespace faceter::desktop

@@ -17,6 +17,13 @@ namespace {
 
 constexpr double millimetresPerPixel = 0.25, pngScale = 2;
 constexpr int textSize = 11;  // px: on paper it is not the size that the user needs on the screen
+constexpr int highest = 4000;
+
+void layOut(FigurePlot& plot, const QSize& size) {
+    plot.resize(size);
+    plot.setViewport(QRect(QPoint(), size));
+    plot.replot(QCustomPlot::rpImmediateRefresh);
+}
 
 /// A second plot of the same figure, range and visible series, in the export's size and colours.
 std::unique_ptr<FigurePlot> copyOf(const FigurePlot& plot, const ExportOptions& options) {
@@ -31,9 +38,9 @@ std::unique_ptr<FigurePlot> copyOf(const FigurePlot& plot, const ExportOptions& 
     for (int s = 0; s < plot.seriesCount(); ++s) copy->setSeriesVisible(s, plot.isSeriesVisible(s));
     copy->xAxis->setRange(plot.xAxis->range());
     copy->yAxis->setRange(plot.yAxis->range());
-    copy->resize(options.size);
-    copy->setViewport(QRect(QPoint(), options.size));
-    copy->replot(QCustomPlot::rpImmediateRefresh);
+    layOut(*copy, options.size);
+    if (const int more = copy->lackingHeight(); more > 0)  // on paper no pointer asks what a line is called
+        layOut(*copy, {options.size.width(), std::max(options.size.height(), std::min(options.size.height() + more, highest))});
     return copy;
 }
 
@@ -109,13 +116,14 @@ QString exportSuffix(ExportFormat format) {
 
 QImage figureImage(const FigurePlot& plot, const ExportOptions& options) {
     const auto copy = copyOf(plot, options);
-    QImage image(options.size * pngScale, QImage::Format_ARGB32_Premultiplied);
+    const QSize size = copy->viewport().size();
+    QImage image(size * pngScale, QImage::Format_ARGB32_Premultiplied);
     image.fill(copy->plotStyle().colours.surface);
     QCPPainter painter;
     painter.begin(&image);
     painter.setMode(QCPPainter::pmNoCaching);
     painter.scale(pngScale, pngScale);
-    copy->toPainter(&painter, options.size.width(), options.size.height());
+    copy->toPainter(&painter, size.width(), size.height());
     painter.end();
     image.setDotsPerMeterX(static_cast<int>(1000 / millimetresPerPixel * pngScale));
     image.setDotsPerMeterY(image.dotsPerMeterX());

@@ -12,7 +12,7 @@ class FigurePlot;
 
 /// How a figure leaves the program: light, with its title, at a size that suits a column or a page.
 struct ExportOptions {
-    QSize size{640, 400};  ///< px of the layout; in PDF 640 px are 160 mm
+    QSize size{640, 400};  ///< px of the layout; in PDF 640 px are 160 mm. It gets higher where a legend has more names than that
     bool dark = false;
     bool title = true, notes = true;
 };

@@ -110,6 +110,8 @@ QString FigurePlot::seriesName(int series) const { return plainText(m_figure.ser
 
 int FigurePlot::seriesLabelAt(const QPointF& position) const { return m_labels->seriesAt(position); }
 
+int FigurePlot::lackingHeight() const { return static_cast<int>(std::ceil(m_labels->lackingHeight())); }
+
 bool FigurePlot::isSeriesVisible(int series) const { return series < 0 || series >= m_hidden.size() || !m_hidden[series]; }
 
 void FigurePlot::setSeriesVisible(int series, bool visible) {

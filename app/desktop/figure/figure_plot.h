@@ -66,6 +66,8 @@ class FigurePlot : public QCustomPlot {
     QString seriesName(int series) const;
     /// The series whose name (in the legend or at its line) is at `position`; -1: none.
     int seriesLabelAt(const QPointF& position) const;
+    /// By so many pixels it is too low, as it was drawn last, for the names of all series.
+    int lackingHeight() const;
 
     bool hasValues() const { return m_hasValues; }
     /// What stands in the plot instead of values; empty where there are some.

@@ -217,7 +217,7 @@ QMenu* FigureView::createMenu(QWidget* parent) {
     add("export", tr("Export CSV..."), [this] { askAndExport(ExportFormat::csv); });
     menu->addSeparator();
     add("copy", tr("Copy image"), [this] { copyImage(); });
-    add("copy", tr("Copy data"), [this] { copyData(); });
+    add("copy", m_csvWriter ? tr("Copy what is drawn") : tr("Copy data"), [this] { copyData(); });
     if (m_plot->seriesCount() < 2) return menu;
     QMenu* series = menu->addMenu(icon(QStringLiteral("legend")), tr("Series"));
     for (int s = 0; s < std::min(m_plot->seriesCount(), mostListed); ++s) {

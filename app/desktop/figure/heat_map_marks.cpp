@@ -79,6 +79,7 @@ void HeatMapMarks::drawCells(QCPPainter* painter) const {
     const double gap = cell(0, 0).width() > 12 ? 1 : 0;
     painter->setAntialiasing(false);
     painter->setFont(m_style.font);
+    const QRectF inside = area().adjusted(0, 0, 1, 1);
     const auto numRows = static_cast<int>(m_map.rows.size()), numColumns = static_cast<int>(m_map.columns.size());
     for (int r = 0; r < numRows; ++r)
         for (int c = 0; c < numColumns; ++c) {
@@ -86,8 +87,8 @@ void HeatMapMarks::drawCells(QCPPainter* painter) const {
             const QRectF rect = cell(r, c);
             if (!std::isfinite(value) || !rect.intersects(area())) continue;
             const QColor colour = m_colours.of(value);
-            painter->fillRect(rect.adjusted(0, 0, -gap, -gap), colour);
-            if (!values) continue;
+            if (const QRectF filled = rect.adjusted(0, 0, -gap, -gap) & inside; !filled.isEmpty()) painter->fillRect(filled, colour);
+            if (!values || !inside.contains(rect.center())) continue;
             painter->setPen(ThemeColours::textOn(colour));
             painter->drawText(rect, Qt::AlignCenter | Qt::TextSingleLine, printedNumber(value, m_map.decimals));
         }

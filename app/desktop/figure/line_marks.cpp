@@ -30,9 +30,10 @@ void drawRuns(QCPPainter* painter, const std::vector<QPolygonF>& runs, const QRe
             continue;
         }
         // A point alone between gaps would be a line of no length. Where it stands at an end of an axis, it is whole as well.
+        if (!area.adjusted(-1, -1, 1, 1).contains(run.first())) continue;
         painter->save();
         constexpr double reach = 3;
-        if (area.adjusted(-1, -1, 1, 1).contains(run.first())) painter->setClipRect(area.adjusted(-reach, -reach, reach, reach));
+        painter->setClipRect(area.adjusted(-reach, -reach, reach, reach));
         painter->setBrush(painter->pen().color());
         painter->setPen(Qt::NoPen);
         painter->drawEllipse(run.first(), 2, 2);
@@ -130,6 +131,7 @@ std::vector<QPolygonF> SampledMarks::runs() const {
         const bool leftOut = i + 1 < m_sample.columns.size() && m_sample.columns[i + 1].xLast < shown.lower;
         const bool rightOut = i > 0 && m_sample.columns[i - 1].xFirst > shown.upper;
         if (leftOut || rightOut) continue;
+        if (c.followsGap && !all.back().isEmpty()) all.emplace_back();
         add(c.xFirst, c.first);
         if (!(c.xLast > c.xFirst)) continue;
         const double middle = c.xFirst + (c.xLast - c.xFirst) / 2;
@@ -171,9 +173,9 @@ std::vector<QPolygonF> AreaMarks::areas() const {
     std::vector<QPolygonF> all;
     for (std::size_t i = 0; i < m_xs.size();) {
         QPolygonF upper, lower;
-        for (; i < m_xs.size() && fits(m_xs[i], m_high[i]) && fits(m_xs[i], m_low[i]); ++i) {
+        for (; i < m_xs.size() && fits(mKeyAxis, m_xs[i]) && intervalFits(m_low[i], m_high[i]); ++i) {
             upper.append(tame(pixel(m_xs[i], m_high[i])));
-            lower.prepend(tame(pixel(m_xs[i], m_low[i])));
+            lower.prepend(tame({upper.last().x(), lowPixel(m_low[i])}));
         }
         if (upper.size() > 1) all.push_back(upper + lower);
         if (i < m_xs.size() && upper.isEmpty()) ++i;
@@ -190,7 +192,7 @@ void AreaMarks::draw(QCPPainter* painter) {
     applyFillAntialiasingHint(painter);
     painter->setPen(Qt::NoPen);
     painter->setBrush(mBrush);
-    for (const QPolygonF& polygon : areas()) painter->drawPolygon(polygon);
+    for (const QPolygonF& polygon : areas()) painter->drawPolygon(isUnclipped(painter) ? polygon.intersected(area()) : polygon);
 }
 
 void MeanMarks::cover(CoverGrid& grid) const {
@@ -201,8 +203,9 @@ void MeanMarks::cover(CoverGrid& grid) const {
 void MeanMarks::draw(QCPPainter* painter) {
     if (!fits(mKeyAxis, m_mean)) return;
     applyDefaultAntialiasingHint(painter);
-    painter->setPen(mPen);
     const double x = mKeyAxis->coordToPixel(m_mean);
+    if (x < area().left() || x > area().right()) return;
+    painter->setPen(mPen);
     painter->drawLine(QLineF(x, area().top(), x, area().bottom() + 1));
 }
 

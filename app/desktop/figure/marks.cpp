@@ -44,16 +44,24 @@ bool clip(QPointF& a, QPointF& b, const QRectF& area) {
 }  // namespace
 
 void drawClipped(QCPPainter* painter, const QPolygonF& line, const QRectF& area) {
-    const QRectF reach = area.adjusted(-10000, -10000, 10000, 10000);
-    if (reach.contains(line.boundingRect())) {
-        painter->drawPolyline(line);
-        return;
-    }
-    const QRectF near = area.adjusted(-50, -50, 50, 50);
+    const double reach = isUnclipped(painter) ? 1 : 10000, margin = isUnclipped(painter) ? 1 : 50;
+    if (area.adjusted(-reach, -reach, reach, reach).contains(line.boundingRect())) return painter->drawPolyline(line);
+    const QRectF near = area.adjusted(-margin, -margin, margin, margin);
+    QPolygonF piece;
+    const auto end = [&] {
+        if (piece.size() > 1) painter->drawPolyline(piece);
+        piece.clear();
+    };
     for (qsizetype i = 1; i < line.size(); ++i) {
         QPointF a = line[i - 1], b = line[i];
-        if (clip(a, b, near)) painter->drawLine(QLineF(a, b));
+        if (!clip(a, b, near)) continue;
+        if (piece.isEmpty() || piece.last() != a) {
+            end();
+            piece << a;
+        }
+        piece << b;
     }
+    end();
 }
 
 }  // namespace faceter::desktop

@@ -1,6 +1,7 @@
 #pragma once
 #include "figure/qcustomplot_header.h"
 
+#include <cmath>
 #include <memory>
 #include <vector>
 
@@ -34,6 +35,10 @@ class Marks : public QCPAbstractPlottable {
     bool fits(double x, double y) const { return fits(mKeyAxis, x) && fits(mValueAxis, y); }
     QPointF pixel(double x, double y) const { return {mKeyAxis->coordToPixel(x), mValueAxis->coordToPixel(y)}; }
     QRectF area() const { return mKeyAxis->axisRect()->rect(); }
+    /// Of the lower end of an interval; one that a logarithmic axis has no place for (0 or less) lies beyond the axis' own.
+    double lowPixel(double low) const { return fits(mValueAxis, low) ? mValueAxis->coordToPixel(low) : area().bottom() + 1; }
+    /// Can it be drawn? Its lower end may lie beyond a logarithmic axis.
+    bool intervalFits(double low, double high) const { return std::isfinite(low) && fits(mValueAxis, high); }
 
   private:
     static QCPRange none(bool& found) {
@@ -176,7 +181,11 @@ class BoxMarks : public Marks {
     bool m_any;
 };
 
-/// Draws a polyline whose ends may lie far outside of `area` (deep zoom): QPainter's coordinates are short of that.
+/// An SVG knows no clipping: what is drawn there has to end at the axes by itself.
+inline bool isUnclipped(const QCPPainter* painter) { return painter->modes().testFlag(QCPPainter::pmVectorized); }
+
+/// Draws a polyline whose ends may lie far outside of `area` (deep zoom): QPainter's coordinates are short of that. Where nothing else
+/// clips it, it ends there.
 void drawClipped(QCPPainter* painter, const QPolygonF& line, const QRectF& area);
 
 }  // namespace faceter::desktop

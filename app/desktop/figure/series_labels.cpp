@@ -49,6 +49,7 @@ double SeriesLabels::rowHeight() const { return std::max(leastRow, std::ceil(met
 
 void SeriesLabels::clear() {
     m_form = Form::none;
+    m_left = 0;
     m_labels.clear();
 }
 
@@ -133,6 +134,7 @@ QMargins SeriesLabels::plan() {
 
 void SeriesLabels::place() {
     const QRectF area = m_plot->axisRect()->rect();
+    m_left = 0;
     m_labels.clear();
     if (m_form == Form::lineEnds) placeLineEnds();
     if (m_form == Form::means) placeMeans();

@@ -17,6 +17,8 @@ class SeriesLabels : public QCPLayerable {
     void place();
     void clear();
     int seriesAt(const QPointF& position) const;
+    /// By so many pixels the axes are too low for a legend with all names.
+    double lackingHeight() const { return m_left * rowHeight(); }
 
   protected:
     void applyDefaultAntialiasingHint(QCPPainter*) const override {}

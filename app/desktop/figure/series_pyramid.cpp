@@ -26,9 +26,13 @@ SeriesPyramid::SeriesPyramid(std::vector<double> x, std::vector<double> y) : m_x
 }
 
 void SeriesPyramid::keepFinite() {
-    std::size_t kept = 0;
+    std::size_t kept = 0, skipped = 0;
     for (std::size_t i = 0; i < m_x.size(); ++i) {
         if (!std::isfinite(m_x[i]) || !std::isfinite(m_y[i])) continue;
+        if (i > kept + skipped) {
+            m_afterGaps.push_back(kept);
+            skipped = i - kept;
+        }
         m_x[kept] = m_x[i];
         m_y[kept++] = m_y[i];
     }
@@ -38,6 +42,7 @@ void SeriesPyramid::keepFinite() {
 
 void SeriesPyramid::sortByX() {
     if (std::is_sorted(m_x.begin(), m_x.end())) return;
+    m_afterGaps.clear();
     std::vector<std::size_t> order(m_x.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) { return m_x[a] < m_x[b]; });
@@ -90,7 +95,8 @@ SeriesPyramid::Extremes SeriesPyramid::extremes(std::size_t from, std::size_t to
 
 SeriesColumn SeriesPyramid::column(std::size_t from, std::size_t to) const {
     const Extremes e = extremes(from, to);
-    return {m_x[from], m_x[to - 1], m_y[from], m_y[to - 1], e.min, e.max};
+    const bool followsGap = std::binary_search(m_afterGaps.begin(), m_afterGaps.end(), from);
+    return {m_x[from], m_x[to - 1], m_y[from], m_y[to - 1], e.min, e.max, followsGap};
 }
 
 std::optional<SeriesExtent> SeriesPyramid::range() const {

@@ -9,6 +9,7 @@ namespace faceter::desktop {
 struct SeriesColumn {
     double xFirst = 0, xLast = 0;
     double first = 0, last = 0, min = 0, max = 0;
+    bool followsGap = false;  ///< before its first point stood some that are not finite
 };
 
 /// The columns of [xMin, xMax] from left to right; columns without a point are left out. Where points are few a column is one point.
@@ -22,7 +23,7 @@ struct SeriesExtent {
 };
 
 /// Points in memory under a pyramid of minima and maxima: a sample costs a few comparisons a column however many points there are.
-/// Points that are not finite are left out; x is sorted where it is not ascending.
+/// Points that are not finite are left out; x is sorted where it is not ascending, and knows no gaps then.
 class SeriesPyramid {
   public:
     SeriesPyramid(std::vector<double> x, std::vector<double> y);
@@ -43,6 +44,7 @@ class SeriesPyramid {
     SeriesColumn column(std::size_t from, std::size_t to) const;
 
     std::vector<double> m_x, m_y;
+    std::vector<std::size_t> m_afterGaps;         ///< points that follow some that are not finite, ascending
     std::vector<std::vector<Extremes>> m_levels;  ///< level k: blocks of 8^(k+1) points
 };
 

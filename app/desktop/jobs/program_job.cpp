@@ -14,7 +14,7 @@ namespace faceter::desktop {
 namespace {
 
 constexpr int patience_ms = 5000, patience_at_end_ms = 500;
-constexpr qsizetype most_lines = 12;
+constexpr qsizetype most_lines = 12, most_warnings = 200;
 
 QString programPath() { return QString::fromStdString((program_folder() / "faceter").string()); }
 
@@ -89,6 +89,7 @@ void ProgramJob::cancel() {
 
 void ProgramJob::take(const QString& line, bool isWhole) {
     if (isWhole) m_lines = (m_lines << line).mid(std::max<qsizetype>(0, m_lines.size() - most_lines));
+    if (isWhole && line.startsWith(QLatin1String("warning: ")) && m_warnings.size() < most_warnings) m_warnings << line;
     if (!isRunning() || m_cancelled) return;
     m_status = line.simplified();
     m_share = shareOf(line + QLatin1Char(' '));

@@ -38,6 +38,8 @@ class ProgramJob : public QObject {
     /// Done of all, 0 to 1, where the program says it.
     std::optional<double> share() const { return m_share; }
     double seconds() const { return static_cast<double>(m_since.elapsed()) / 1000; }
+    /// What it warned of, a line each.
+    const QStringList& warnings() const { return m_warnings; }
     /// What it printed (standard output), once it is over.
     const QByteArray& output() const { return m_output; }
     /// Asks it to end; what does not hear is killed.
@@ -56,6 +58,7 @@ class ProgramJob : public QObject {
     State m_state = State::running;
     QString m_status;
     QStringList m_lines;  ///< last ones
+    QStringList m_warnings;
     std::optional<double> m_share;
     QByteArray m_output;
     QElapsedTimer m_since;

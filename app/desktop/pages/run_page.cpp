@@ -128,7 +128,10 @@ void RunPage::setUpChoices(const Texts& texts) {
     m_run->setMaximumWidth(widest_choice);
     m_viewChoice->setObjectName(texts.id + QStringLiteral("View"));
     m_viewChoice->setAccessibleName(tr("View"));
-    connect(m_run, &QComboBox::currentIndexChanged, this, &RunPage::showRun);
+    connect(m_run, &QComboBox::currentIndexChanged, this, [this] {
+        m_wantedRun = m_run->currentData().toString();
+        showRun();
+    });
     connect(m_viewChoice, &QComboBox::currentIndexChanged, this, [this] {
         m_viewChosen = true;
         showView();
@@ -187,7 +190,7 @@ void RunPage::showAnswer(const QString& problems) {
     showRun();
 }
 
-/// The one that was shown stays; until one was, the first that has a model.
+/// The one that was chosen, else the one that was shown, stays; until there was one, the first that has a model.
 void RunPage::fillRuns() {
     const QSignalBlocker quiet(m_run);
     m_run->clear();
@@ -196,8 +199,8 @@ void RunPage::fillRuns() {
         if (first < 0 && run.isDone) first = m_run->count();
         m_run->addItem(qs(run.label), qs(run.run));
     }
-    const int wanted = m_run->findData(m_wantedRun);
-    m_run->setCurrentIndex(wanted >= 0 ? wanted : first >= 0 ? first : m_run->count() > 0 ? 0 : -1);
+    const int wanted = m_run->findData(m_wantedRun), shown = m_run->findData(m_shownRun);
+    m_run->setCurrentIndex(wanted >= 0 ? wanted : shown >= 0 ? shown : first >= 0 ? first : m_run->count() > 0 ? 0 : -1);
     const std::size_t unread = unreadTrainedRuns(workspace());
     if (m_run->count() == 0 || unread == 0) return;
     m_run->addItem(tr("%1 more are ticked and were not looked at: untick others").arg(unread));
@@ -207,7 +210,7 @@ void RunPage::fillRuns() {
 bool RunPage::isChosen(const TrainedRun& run) const { return m_run->currentData().toString() == qs(run.run); }
 
 void RunPage::showRun() {
-    if (m_run->currentIndex() >= 0) m_wantedRun = m_run->currentData().toString();
+    if (m_run->currentIndex() >= 0) m_shownRun = m_run->currentData().toString();
     fillViews();
     if (!m_viewChosen) choosePreferred();
     showView();
@@ -236,7 +239,8 @@ void RunPage::fillExportMenu(QMenu* menu) {
 }
 
 QJsonObject RunPage::state() const {
-    return {{QStringLiteral("run"), m_wantedRun}, {QStringLiteral("view"), m_viewChosen ? viewIndex() : -1}};
+    return {{QStringLiteral("run"), m_wantedRun.isEmpty() ? m_shownRun : m_wantedRun},
+            {QStringLiteral("view"), m_viewChosen ? viewIndex() : -1}};
 }
 
 void RunPage::restore(const QJsonObject& state) {

@@ -86,7 +86,8 @@ class RunPage : public Page {
     EmptyState* m_empty;
     QString m_loadingText;
     std::vector<QWidget*> m_views;
-    QString m_wantedRun;        // stays chosen where other runs are shown
+    QString m_wantedRun;        // by a person: stays chosen where other runs are shown
+    QString m_shownRun;         // the last one
     bool m_viewChosen = false;  // by a person
 };
 

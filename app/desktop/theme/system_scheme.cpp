@@ -19,7 +19,7 @@ const auto interface = QStringLiteral("org.freedesktop.portal.Settings");
 const auto group = QStringLiteral("org.freedesktop.appearance");
 const auto key = QStringLiteral("color-scheme");
 
-/// The portal wraps the value in one or two variants: 1 is dark, 2 light, 0 no preference.
+/// The portal wraps the value in one or two variants: 1 is dark, 2 light, 0 no preference (GNOME's light).
 uint schemeOf(QVariant value) {
     while (value.canConvert<QDBusVariant>()) value = value.value<QDBusVariant>().variant();
     return value.toUInt();
@@ -36,15 +36,14 @@ PortalWatch::PortalWatch(QObject* parent, std::function<void(bool)> changed) : Q
     auto* watcher = new QDBusPendingCallWatcher(bus.asyncCall(ask, 2000), this);
     connect(watcher, &QDBusPendingCallWatcher::finished, this, [this, watcher] {
         const QDBusPendingReply<QDBusVariant> reply = *watcher;
-        if (reply.isValid()) settingChanged(group, key, reply.value());
+        if (reply.isValid() && schemeOf(reply.value().variant()) != 0) settingChanged(group, key, reply.value());
         watcher->deleteLater();
     });
 }
 
 void PortalWatch::settingChanged(const QString& changedGroup, const QString& changedKey, const QDBusVariant& value) {
     if (changedGroup != group || changedKey != key) return;
-    const uint scheme = schemeOf(value.variant());
-    if (scheme != 0) m_changed(scheme == 1);
+    m_changed(schemeOf(value.variant()) == 1);
 }
 
 bool systemPaletteIsDark() {

@@ -6,6 +6,7 @@
 #include <QHeaderView>
 #include <QKeyEvent>
 #include <QMenu>
+#include <QRegularExpression>
 #include <QScrollBar>
 #include <QStyledItemDelegate>
 #include <cmath>
@@ -22,6 +23,12 @@ constexpr int cell_padding = 20;
 
 /// 24 px where the user's texts have their usual size.
 int lineHeight() { return static_cast<int>(std::lround(24 * Theme::instance().scale())); }
+
+/// In one line, and a number without the thin spaces between its digits: where it is pasted, it shall be one.
+QString pastedText(QString shown) {
+    static const QRegularExpression thinSpace(QStringLiteral("(?<=\\d)\\x{2009}(?=\\d)"));
+    return shown.remove(thinSpace).simplified();
+}
 
 class NameDelegate : public QStyledItemDelegate {
   public:
@@ -129,7 +136,7 @@ QList<QStringList> DataTable::selectedTexts() const {
     for (const int row : rows) {
         QStringList line;
         for (const int visual : columns)
-            line << model()->index(row, horizontalHeader()->logicalIndex(visual)).data(Qt::DisplayRole).toString().simplified();
+            line << pastedText(model()->index(row, horizontalHeader()->logicalIndex(visual)).data(Qt::DisplayRole).toString());
         lines << line;
     }
     return lines;

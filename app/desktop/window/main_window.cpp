@@ -232,6 +232,7 @@ void MainWindow::buildFileMenu() {
     });
     file->addAction(tr("Close project"), this, [this] {
         forgetRemembered();
+        QSettings().remove(QStringLiteral("project"));  // the next start does not open it
         m_workspace.closeProject();
     });
     file->addSeparator();
@@ -430,6 +431,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
     if (m_lostNote.isEmpty() || m_inspector->unkeptNote() != m_lostNote) m_inspector->keepNote();
     if (const QStringList jobs = m_tools->jobs().running(); !jobs.isEmpty() && std::exchange(m_warned, jobs) != jobs) {
         m_complaint->setMessage(tr("Closing ends what is under way: %1. Close again to end it.").arg(jobs.join(QStringLiteral("; "))));
+        m_closing = false;
         return event->ignore();
     }
     const QStringList pending = m_workspace.actions().pending();

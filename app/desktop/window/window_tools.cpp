@@ -196,15 +196,22 @@ bool WindowTools::openData(const QString& path) {
 
 void WindowTools::takeEnd(ProgramJob* job) {
     const QString caption = m_scored.take(job), project = m_imports.take(job), &title = job->request().title;
+    if (!caption.isEmpty()) showScores(*job, caption);
     if (job->state() == ProgramJob::State::failed) return m_workspace.complain(tr("%1 failed: %2").arg(title, job->status()));
     if (job->state() == ProgramJob::State::cancelled) return m_workspace.say(tr("%1 was cancelled").arg(title));
     m_workspace.say(tr("%1 is done").arg(title));
+    if (!job->warnings().isEmpty()) m_workspace.complain(tr("%1 is done; %2").arg(title, job->warnings().join(QLatin1Char('\n'))));
     if (!project.isEmpty() && m_workspace.session() && projectPath() == project) m_workspace.session()->refresh();
-    if (caption.isEmpty()) return;
+}
+
+/// An evaluation that failed or was cancelled has printed what it had scored by then.
+void WindowTools::showScores(const ProgramJob& job, const QString& caption) {
+    const bool isDone = job.state() == ProgramJob::State::done;
     try {
-        makeScoresWindow(scoresOf(job->output(), caption), m_window)->show();
+        const Table scores = scoresOf(job.output(), caption);
+        if (isDone || !scores.rows.empty()) makeScoresWindow(scores, m_window)->show();
     } catch (const std::exception& error) {
-        m_workspace.complain(QString::fromUtf8(error.what()));
+        if (isDone) m_workspace.complain(QString::fromUtf8(error.what()));
     }
 }
 

@@ -59,6 +59,7 @@ class WindowTools : public QObject {
     void evaluate();
     void open(CommandDialog* dialog);
     void takeEnd(ProgramJob* job);
+    void showScores(const ProgramJob& job, const QString& caption);
     void refresh();
     QString projectPath() const;
     HelpWindow& help();

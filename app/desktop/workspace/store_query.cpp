@@ -15,8 +15,8 @@ StoreQueryBase::StoreQueryBase(Workspace& workspace, QWidget* asker) : QObject(a
     connect(&m_patience, &QTimer::timeout, this, [this] { Q_EMIT late(true); });
     connect(&workspace, &Workspace::projectChanged, this, &StoreQueryBase::followProject);
     // The project's first runs are there, or why they are not.
-    connect(&workspace, &Workspace::runsChanged, this, &StoreQueryBase::next);
-    connect(&workspace, &Workspace::storeProblem, this, &StoreQueryBase::next);
+    connect(&workspace, &Workspace::runsChanged, this, &StoreQueryBase::askWhereFailed);
+    connect(&workspace, &Workspace::storeProblem, this, [this](const QString& problem) { problem.isEmpty() ? askWhereFailed() : next(); });
     asker->installEventFilter(this);
 }
 
@@ -24,6 +24,8 @@ void StoreQueryBase::ask() {
     m_wanted = m_workspace.session() != nullptr;
     next();
 }
+
+void StoreQueryBase::askWhereFailed() { m_failed ? ask() : next(); }
 
 bool StoreQueryBase::isBusy() const { return m_underWay || (m_wanted && m_asker->isVisible()); }
 
@@ -44,6 +46,7 @@ void StoreQueryBase::next() {
 
 void StoreQueryBase::end(const QString& message) {
     m_underWay = false;
+    m_failed = !message.isEmpty();
     m_patience.stop();
     Q_EMIT late(false);
     Q_EMIT failed(message);

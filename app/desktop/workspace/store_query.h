@@ -9,7 +9,8 @@ namespace faceter::desktop {
 
 /// What a widget asks of the open project's store, again and again. Latest wins: one question at a time, and what has changed meanwhile is
 /// asked when its answer has come. A hidden widget's question waits until it is shown, one of a project that is still being read until its
-/// runs are there. When the project changes, the old one's answer is dropped and the new one is asked: nothing waits for ever.
+/// runs are there. What has failed is asked again when the runs change or the store's problem is over. When the project changes, the old
+/// one's answer is dropped and the new one is asked: nothing waits for ever.
 class StoreQueryBase : public QObject {
     Q_OBJECT
   public:
@@ -36,11 +37,12 @@ class StoreQueryBase : public QObject {
 
   private:
     void followProject();
+    void askWhereFailed();
 
     Workspace& m_workspace;
     QWidget* m_asker;
     QTimer m_patience;
-    bool m_wanted = false, m_underWay = false;
+    bool m_wanted = false, m_underWay = false, m_failed = false;
     int m_turn = 0;
 };
 

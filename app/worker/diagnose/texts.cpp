@@ -6,11 +6,13 @@
 #include <cmath>
 #include <map>
 
+#include "common/error.h"
 #include "cut_texts.h"
 #include "diagnose/diagnose_model.h"
 #include "eval/embedder.h"
 #include "experiment/catalogue.h"
 #include "experiment/recipes.h"
+#include "plugin/loader.h"
 #include "settings/core_settings.h"
 #include "stats/correlation.h"
 #include "stats/descriptive.h"
@@ -50,6 +52,14 @@ Finding length_finding(const std::string& subject, const Lengths& lengths, std::
     finding.reason = "Beyond a fifth of the tokens, what tells texts apart is often in the part that nobody reads.";
     finding.advice = "Raise max_length (or training.query_length, document_length), or split long texts.";
     return finding;
+}
+
+/// Nothing of a long text is lost there. Of an objective that is not installed here it is not known.
+bool reads_in_segments(const Json& recipe) try {
+    const Json& objective = recipe.at("objective");
+    return registry().make_objective(json_at<std::string>(objective, "method", "objective"), objective)->segmented().has_value();
+} catch (const Error&) {
+    return false;
 }
 
 /// How much a stage reads of a side's texts.
@@ -246,10 +256,12 @@ Finding collapse_finding(const std::string& task, const Spread& before, const Sp
 std::vector<Finding> diagnose_lengths(const ModelPair& models, std::span<const EvaluationSet> evaluation, const Json& settings) {
     const EmbeddingModel& model = models.now;
     std::map<std::pair<std::string, PairSide>, std::map<std::size_t, Lengths>> sides;  // of each length that a stage reads
-    for (const Json& recipe : recipes_of(settings))
+    for (const Json& recipe : recipes_of(settings)) {
+        if (reads_in_segments(recipe)) continue;
         for (const TrainingSet& set : models.training)
             for (const PairSide side : {PairSide::query, PairSide::positive})
                 if (trains(recipe, set.task)) sides[{set.task, side}].try_emplace(length_limit(model, recipe, side));
+    }
     for (const TrainingSet& set : models.training)
         for (const PairSide side : {PairSide::query, PairSide::positive})
             for (auto& [limit, lengths] : sides[{set.task, side}])
@@ -261,7 +273,7 @@ std::vector<Finding> diagnose_lengths(const ModelPair& models, std::span<const E
                 length_finding(key.first + (key.second == PairSide::query ? ", query side" : ", document side"), lengths, limit));
     for (const EvaluationSet& set : evaluation) {
         Lengths lengths;
-        lengths.add(model, embedded_texts(set), routes_for(model, set, "").query.instruction, model.max_length);
+        lengths.add(model, embedded_texts(set), instruction_of_most(set, routes_for(model, set, "")), model.max_length);
         findings.push_back(length_finding("test set " + set.name, lengths, model.max_length));
     }
     return findings;

@@ -60,15 +60,15 @@ Json embed(const Json& params, SessionData& data, Request& request) {
     const auto texts = json_at<std::vector<std::string>>(params, "texts", "embed");
     if (texts.size() > max_texts) throw usage_error("embed: {} texts; at most {} in one request", texts.size(), max_texts);
     request.progress("open the model", 0, 0);
-    const OpenedModel& opened = data.named_model(options_of(params));
+    const ModelOptions asked = options_of(params);
+    const OpenedModel& opened = data.named_model(asked);
+    const Route route = named_route(asked, opened);
     const std::vector<std::string_view> views(texts.begin(), texts.end());
     EmbedOptions options;
     options.progress = [&](std::size_t done) { request.progress("embed", done, texts.size()); };
-    const at::Tensor rows = texts.empty() ? at::empty({0, opened.model->dim()}, at::kFloat)
-                                          : embed_texts(*opened.model, views, opened.route, options).contiguous();
-    return {{"dim", opened.model->dim()},
-            {"instruction", opened.route.instruction},
-            {"vectors", base64 ? Json(base64_of(rows)) : rows_of(rows)}};
+    const at::Tensor rows =
+        texts.empty() ? at::empty({0, opened.model->dim()}, at::kFloat) : embed_texts(*opened.model, views, route, options).contiguous();
+    return {{"dim", opened.model->dim()}, {"instruction", route.instruction}, {"vectors", base64 ? Json(base64_of(rows)) : rows_of(rows)}};
 }
 
 }  // namespace faceter::worker

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <chrono>
 #include <fstream>
+#include <map>
 #include <numeric>
+#include <optional>
 
 #include "common/error.h"
 #include "common/strings.h"
@@ -13,12 +15,12 @@
 #include "experiment/machine.h"
 #include "machine.h"
 #include "model/accelerator.h"
-#include "plugin/loader.h"
 #include "plugin/run_model.h"
 #include "plugin/stage_plan.h"
 #include "session/session_data.h"
 #include "settings/core_settings.h"
 #include "stage_memory.h"
+#include "train/segments.h"
 
 namespace faceter::worker {
 namespace {
@@ -59,6 +61,20 @@ struct BorrowedDevice {
     }
 };
 
+/// What the probe computes with; the other requests go on with as many threads as before, however it ends.
+class OwnThreads {
+  public:
+    explicit OwnThreads(int wanted) {
+        if (wanted > 0) at::set_num_threads(wanted);
+    }
+    ~OwnThreads() { at::set_num_threads(before_); }
+    OwnThreads(const OwnThreads&) = delete;
+    OwnThreads& operator=(const OwnThreads&) = delete;
+
+  private:
+    int before_ = at::get_num_threads();
+};
+
 /// Of the steps of a stage that were tried: none where its batch does not fit the device.
 struct Pace {
     std::size_t steps = 0;
@@ -73,9 +89,15 @@ struct Probe {
     std::vector<std::shared_ptr<std::vector<TrainingSet>>> training;  ///< of an entry each
     Json warnings = Json::array();
     std::unique_ptr<EmbeddingModel> model;
-    std::map<TokenLengths, std::unique_ptr<PairBatcher>> batchers;
+    /// As stages of these lengths read them, in segments or whole.
+    struct Texts {
+        std::vector<TrainingSet> segments;  ///< in place of the sets; empty: these
+        std::unique_ptr<PairBatcher> batcher;
+    };
+    std::map<std::pair<TokenLengths, std::optional<ReadTexts>>, Texts> read;
 
     void read_training();
+    std::vector<const TrainingSet*> sets_of(Texts& own, const Objective& objective, const TokenLengths& lengths);
     Json stage(std::size_t index, const PlannedStage& planned);
     Pace pace_of(Trainer& trainer, const std::string& stage, const Json& on_gpu);
     Json train(const Variant& variant);
@@ -92,6 +114,19 @@ void Probe::read_training() {
                 warnings.push_back(error.what());
             }
         }
+}
+
+std::vector<const TrainingSet*> Probe::sets_of(Texts& own, const Objective& objective, const TokenLengths& lengths) {
+    std::vector<const TrainingSet*> whole, cut;
+    for (const auto& entry : training)
+        for (const TrainingSet& set : *entry) whole.push_back(&set);
+    if (!objective.segmented()) return whole;
+    for (std::size_t i = own.segments.size(); i < whole.size(); ++i) {
+        request.progress("cut texts into segments", i, whole.size());
+        own.segments.push_back(segmented_set(*model, *whole[i], *objective.segmented(), lengths));
+    }
+    for (const TrainingSet& set : own.segments) cut.push_back(&set);
+    return cut;
 }
 
 /// What the stage takes of a GPU, whether there is one or not; null where it cannot be said.
@@ -132,19 +167,17 @@ Pace Probe::pace_of(Trainer& trainer, const std::string& stage, const Json& on_g
 /// Real steps of the stage on the run's own batches.
 Json Probe::stage(std::size_t index, const PlannedStage& planned) {
     const Stage& stage = planned.stage;
-    std::vector<const TrainingSet*> sets;
-    for (const auto& entry : training)
-        for (const TrainingSet& set : *entry) sets.push_back(&set);
-    const CurriculumContext context = curriculum_context(planned, *model, sets);
     const TrainingSettings recipe = planned.training();
-    auto& batcher = batchers[recipe.lengths];
+    const auto objective = objective_of(planned);
+    Texts& own = read[{recipe.lengths, objective->segmented()}];
+    const std::vector<const TrainingSet*> sets = sets_of(own, *objective, recipe.lengths);
+    const CurriculumContext context = curriculum_context(planned, *model, sets);
+    auto& batcher = own.batcher;
     if (!batcher) {
         request.progress("tokenise", 0, 0);
         batcher = std::make_unique<PairBatcher>(*model, sets, cache_directory() / "tokens", at::get_num_threads(), recipe.lengths);
     }
     const auto curriculum = curriculum_of(planned, context, *batcher);
-    const Json& loss = planned.settings.at("objective");
-    const auto objective = registry().make_objective(json_at<std::string>(loss, "method", "objective"), loss);
     for (const TrainingSet* set : context.sets)
         if (std::any_of(context.tasks.begin(), context.tasks.end(), [&](const Task& task) { return set->task == task.name; }))
             objective->check(*set);
@@ -208,8 +241,7 @@ Json estimate(const Json& params, SessionData& data, Request& request) {
     const BorrowedDevice borrowed{choose_device(head_setting(settings, "device").get<std::string>())};  // outlives the probe
     Probe probe{settings, data,          request, std::clamp<std::size_t>(json_or<std::size_t>(params, "steps", 4, "estimate"), 1, 50),
                 {},       Json::array(), {},      {}};
-    const int threads = at::get_num_threads(), wanted = head_setting(settings, "threads").get<int>();
-    at::set_num_threads(wanted > 0 ? wanted : threads);
+    const OwnThreads threads(head_setting(settings, "threads").get<int>());
     data.drop_models();
     MemoryPeak::restart();
     request.progress("load the model", 0, 0);
@@ -224,17 +256,15 @@ Json estimate(const Json& params, SessionData& data, Request& request) {
     const Json evaluation = probe.evaluation();
     double seconds = evaluation["seconds"].get<double>();
     for (const Json& stage : stages) seconds += stage["seconds"].get<double>();
-    Json result = {{"total_parameters", total},
-                   {"active_parameters", probe.model->encoders.front()->active_parameters()},
-                   {"stages", stages},
-                   {"evaluation", evaluation},
-                   {"seconds", seconds},
-                   {"memory_bytes", MemoryPeak::bytes()},
-                   {"memory_available_bytes", this_machine().memory_available_bytes},
-                   {"threads", at::get_num_threads()},
-                   {"warnings", probe.warnings}};
-    at::set_num_threads(threads);
-    return result;
+    return {{"total_parameters", total},
+            {"active_parameters", probe.model->encoders.front()->active_parameters()},
+            {"stages", stages},
+            {"evaluation", evaluation},
+            {"seconds", seconds},
+            {"memory_bytes", MemoryPeak::bytes()},
+            {"memory_available_bytes", this_machine().memory_available_bytes},
+            {"threads", at::get_num_threads()},
+            {"warnings", probe.warnings}};
 }
 
 }  // namespace faceter::worker

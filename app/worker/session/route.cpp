@@ -54,7 +54,7 @@ Json route(const Json& params, SessionData& data, Request& request) {
 /// {"model": folder of a run, "change": as Registry::edit_router() takes it} -> {"done": what was done, a line}.
 Json change_router(const Json& params, SessionData& data, Request& request) {
     const fs::path folder = router_folder(params, "change_router");
-    data.drop_models();  // they have the router as it was
+    data.forget_models();  // they have the router as it was, and its gates in their old order
     request.progress("change the router", 0, 0);
     const auto model = EmbeddingModel::open(ModelFolder::open(folder));  // without its gates, which the change opens
     return {{"done", registry().edit_router(router_method(folder), *model, folder, json_at<Json>(params, "change", "change_router"))}};

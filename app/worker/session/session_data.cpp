@@ -1,5 +1,8 @@
 #include "session/session_data.h"
 
+#include <fmt/format.h>
+
+#include "common/hash.h"
 #include "data/leaves.h"
 #include "data/scored_texts.h"
 #include "plugin/run_model.h"
@@ -13,8 +16,23 @@ DataRequest request_for(const Json& settings, const Json& entry) {
     return {entry, "/", seed_of(settings), json_or<std::size_t>(settings, "sample_limit", 0, "settings")};
 }
 
+std::uint64_t stamp_of_file(const fs::path& file) {
+    std::error_code none;
+    const auto written = fs::last_write_time(file, none).time_since_epoch().count();
+    return hash64(fmt::format("{} {} {}", file.string(), fs::file_size(file, none), written));
+}
+
+/// Of the file that an entry names, or of all files in the folder: one that was written since has another.
+std::uint64_t stamp_of(const Json& entry) {
+    const auto path = json_or<std::string>(entry, "path", "", "entry");
+    std::uint64_t sum = path.empty() ? 0 : stamp_of_file(path);  // of a folder's files, which come in no order
+    std::error_code error;
+    for (fs::recursive_directory_iterator it(path, error), end; !error && it != end; it.increment(error)) sum += stamp_of_file(it->path());
+    return sum;
+}
+
 std::string key_of(const DataRequest& request, const std::string& task) {
-    return Json{request.settings, request.seed, request.sample_limit, task}.dump();
+    return Json{request.settings, request.seed, request.sample_limit, task, stamp_of(request.settings)}.dump();
 }
 
 }  // namespace
@@ -67,8 +85,11 @@ std::shared_ptr<EvaluationSet> SessionData::evaluation_set(const Json& settings,
 }
 
 std::string SessionData::key_of_set(const Json& settings, const std::string& name) {
-    return Json{json_at<Json>(json_at<Json>(settings, "evaluation", "settings"), "datasets", "evaluation"),
-                json_or<Json>(settings, "seed", nullptr, "settings"), json_or<Json>(settings, "sample_limit", nullptr, "settings"), name}
+    const auto entries = json_at<Json>(json_at<Json>(settings, "evaluation", "settings"), "datasets", "evaluation");
+    std::vector<std::uint64_t> stamps;
+    for (const Json& entry : entries) stamps.push_back(stamp_of(entry));
+    return Json{entries, json_or<Json>(settings, "seed", nullptr, "settings"), json_or<Json>(settings, "sample_limit", nullptr, "settings"),
+                name, stamps}
         .dump();
 }
 
@@ -91,12 +112,13 @@ EmbeddingModel& SessionData::prepared_model(const Json& settings) {
 }
 
 OpenedModel& SessionData::named_model(const ModelOptions& options) {
-    const Json instruction = options.instruction ? Json(*options.instruction) : Json();
-    const Json key = {options.model,      options.project, options.task,   instruction,
-                      options.max_length, options.threads, options.device, options.compute};
+    ModelOptions whole = options;  // of all tasks, one of which each request names
+    whole.task.clear();
+    whole.instruction.reset();
+    const Json key = {whole.model, whole.project, whole.max_length, whole.threads, whole.device, whole.compute};
     return *named_.get(key.dump(), [&] {
-        OpenedModel opened = open_model(options, true);
-        prepare_to_embed(opened, options, false);  // single texts are what a session is asked for
+        OpenedModel opened = open_model(whole, true);
+        prepare_to_embed(opened, whole, false);  // single texts are what a session is asked for
         return opened;
     });
 }
@@ -104,6 +126,11 @@ OpenedModel& SessionData::named_model(const ModelOptions& options) {
 void SessionData::drop_models() {
     prepared_.clear();
     named_.clear();
+}
+
+void SessionData::forget_models() {
+    drop_models();
+    rows_.clear();
 }
 
 }  // namespace faceter::worker

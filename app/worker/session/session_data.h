@@ -11,7 +11,7 @@
 
 namespace faceter::worker {
 
-/// What a session keeps between requests: data sets and models.
+/// What a session keeps between requests: data sets, as long as their files stay as they are, and models.
 class SessionData {
   public:
     /// The data of one entry of resolved run settings, as its run would read them: one set, or, of a corpus of instructions, one a leaf.
@@ -26,6 +26,7 @@ class SessionData {
     std::shared_ptr<EvaluationSet> named_evaluation_set(const Json& settings, const std::string& name);
     /// The start model of these settings with the routes that their variant gives it: instructions, lengths, experts.
     EmbeddingModel& prepared_model(const Json& settings);
+    /// Opened with all of its tasks: named_route() says which way the texts of one go.
     OpenedModel& named_model(const ModelOptions& options);
     /// What can be searched of the evaluation set of this name.
     std::shared_ptr<Corpus> corpus(const Json& settings, const std::string& name);
@@ -36,6 +37,8 @@ class SessionData {
     }
     /// Models take memory that a probe of training needs.
     void drop_models();
+    /// One of them is no longer what it was: nor is what it has embedded.
+    void forget_models();
 
   private:
     /// Of each kind of set: a benchmark's corpora would fill the memory otherwise.

@@ -61,6 +61,8 @@ bool is_known(const arrow::DataType& type) {
         case arrow::Type::DOUBLE:
         case arrow::Type::NA:
             return true;
+        case arrow::Type::DICTIONARY:
+            return is_known(*static_cast<const arrow::DictionaryType&>(type).value_type());
         case arrow::Type::LIST:
         case arrow::Type::LARGE_LIST:
             return is_known(*type.field(0)->type());
@@ -82,6 +84,14 @@ void append_list(const arrow::Array& values, std::int64_t row, std::string& out)
         append_value(*list.values(), i, out);
     }
     out += ']';
+}
+
+/// pandas' categories: the entry that a row names.
+void append_entry(const arrow::DictionaryArray& values, std::int64_t row, std::string& out) {
+    const std::int64_t entry = values.GetValueIndex(row);
+    if (entry < 0 || entry >= values.dictionary()->length())
+        throw parquet::ParquetException("a row names an entry that its dictionary lacks");
+    append_value(*values.dictionary(), entry, out);
 }
 
 void append_struct(const arrow::StructArray& values, std::int64_t row, std::string& out) {
@@ -130,6 +140,8 @@ void append_value(const arrow::Array& values, std::int64_t row, std::string& out
             return append_real<arrow::FloatArray>(values, row, out);
         case arrow::Type::DOUBLE:
             return append_real<arrow::DoubleArray>(values, row, out);
+        case arrow::Type::DICTIONARY:
+            return append_entry(static_cast<const arrow::DictionaryArray&>(values), row, out);
         case arrow::Type::LIST:
             return append_list<arrow::ListArray>(values, row, out);
         case arrow::Type::LARGE_LIST:
@@ -161,6 +173,8 @@ class ParquetLines : public InputStream {
     }
 
   private:
+    using Columns = std::vector<std::pair<std::string, const arrow::Array*>>;  ///< "name": in front of each value
+
     template <typename Value>
     Value unwrap(arrow::Result<Value> result) {
         if (!result.ok()) throw data_error("{}: is damaged or no Parquet file: {}", path_.string(), result.status().message());
@@ -182,25 +196,29 @@ class ParquetLines : public InputStream {
         if (!batch) return false;
         lines_.clear();
         at_ = 0;
-        std::vector<std::pair<std::string, const arrow::Array*>> columns;
+        Columns columns;
         for (int c = 0; c < batch->num_columns(); ++c) {
             if (!is_known(*batch->column(c)->type())) continue;
             std::string name;
             append_text(batch->column_name(c), name);
             columns.emplace_back(name + ":", batch->column(c).get());
         }
-        for (std::int64_t row = 0; row < batch->num_rows(); ++row) {
-            lines_ += '{';
-            for (std::size_t c = 0; c < columns.size(); ++c) {
-                if (c > 0) lines_ += ',';
-                lines_ += columns[c].first;
-                append_value(*columns[c].second, row, lines_);
-            }
-            lines_ += "}\n";
-            check_expansion();  // not once a batch: its 65,536 rows may each stand for the same entry of a dictionary, of a MiB
-        }
+        guarded([&] {
+            for (std::int64_t row = 0; row < batch->num_rows(); ++row) append_row(columns, row);
+        });
         produced_ += lines_.size();
         return true;
+    }
+
+    void append_row(const Columns& columns, std::int64_t row) {
+        lines_ += '{';
+        for (std::size_t c = 0; c < columns.size(); ++c) {
+            if (c > 0) lines_ += ',';
+            lines_ += columns[c].first;
+            append_value(*columns[c].second, row, lines_);
+        }
+        lines_ += "}\n";
+        check_expansion();  // not once a batch: its 65,536 rows may each stand for the same entry of a dictionary, of a MiB
     }
 
     void check_expansion() const {

@@ -161,7 +161,7 @@ os.register_at_fork(after_in_child=_renew_lock)
 class Model:
     """A model that stays open: `faceter-worker session` runs beside this process and answers each embed() at once.
 
-    model, project, compute, max_length, threads, device: as of embed(). The model is opened by the first embed(), once for each task.
+    model, project, compute, max_length, threads, device: as of embed(). The model is opened by the first embed(), with all of its tasks.
     close() ends it, as does the end of a `with` block or of this process. Threads may share one; a process that was forked from this one
     opens the model again for itself, at its first embed().
 

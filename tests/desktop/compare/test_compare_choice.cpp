@@ -1,5 +1,6 @@
 #include <QComboBox>
 #include <QLabel>
+#include <QLineEdit>
 #include <QSettings>
 #include <QTableView>
 #include <QTest>
@@ -36,6 +37,13 @@ struct Compared {
         return page->findChild<Widget*>(QLatin1String(name));
     }
     QString pair(const char* box) const { return find<QComboBox>(box)->currentText(); }
+    /// The groups that a box of examples is drawn of.
+    QStringList boxes() const {
+        QStringList names;
+        if (find<FigureView>("compareExamples")->isVisible())
+            for (const Series& series : find<FigureView>("compareExamples")->figure().series) names << qs(series.name);
+        return names;
+    }
 };
 
 }  // namespace
@@ -100,6 +108,44 @@ class TestCompareChoice : public QObject {
         on.workspace.showOnly(left);
         QTRY_VERIFY(on.page->isReady() && on.find<QComboBox>("comparePairA")->count() == 2);
         QVERIFY2(on.pair("comparePairA") != on.pair("comparePairB"), qPrintable(on.pair("comparePairA")));
+    }
+
+    void a_group_that_comes_or_goes_is_drawn_with_its_own_examples() {
+        const TemporaryDirectory folder;
+        make_sample_project(folder.path());
+        Compared on;
+        QVERIFY(on.open(folder.path()));
+        const QString em = on.workspace.groups().at(1).key;
+        on.workspace.setShown(em, false);
+        QTRY_VERIFY(on.page->isReady() && on.find<QComboBox>("comparePairA")->count() == 2);
+        const auto tests = compare_tests();
+        const auto first = std::find_if(tests.begin(), tests.end(), [](const CompareTestInfo& test) { return test.needs_examples; });
+        on.find<QComboBox>("compareTest")->setCurrentIndex(static_cast<int>(first - tests.begin()));
+        on.find<QTableView>("compareTable")->selectRow(0);
+        QTRY_COMPARE(on.boxes(), QStringList{QStringLiteral("Mix")});
+        on.workspace.setShown(em, true);
+        QTRY_COMPARE(on.boxes(), (QStringList{QStringLiteral("EM"), QStringLiteral("Mix")}));
+        on.find<QComboBox>("compareBaseline")->setCurrentIndex(2);
+        QTRY_COMPARE(on.boxes(), (QStringList{QStringLiteral("start"), QStringLiteral("EM")}));
+        on.workspace.setShown(em, false);
+        QTRY_COMPARE(on.boxes(), QStringList{QStringLiteral("start")});
+    }
+
+    void the_baseline_stays_where_the_run_that_was_its_first_is_filtered_out() {
+        const TemporaryDirectory folder;
+        make_sample_project(folder.path());
+        Compared on;
+        QVERIFY(on.open(folder.path()));
+        auto* baseline = on.find<QComboBox>("compareBaseline");
+        baseline->setCurrentIndex(2);
+        QVERIFY(on.settle());
+        QCOMPARE(baseline->currentText(), QStringLiteral("Baseline: Mix"));
+        auto* filter = on.find<QLineEdit>("compareFilter");
+        filter->setText(QStringLiteral("seed != 1"));
+        QTest::keyClick(filter, Qt::Key_Return);
+        QTRY_VERIFY(on.settle() && baseline->count() == 2);
+        QCOMPARE(baseline->currentText(), QStringLiteral("Baseline: Mix"));
+        QCOMPARE(on.page->view()->baseline, std::optional<std::size_t>(1));
     }
 
     void why_there_is_no_gain_is_said() {

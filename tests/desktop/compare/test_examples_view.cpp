@@ -6,6 +6,7 @@
 #include <QMenu>
 #include <QPlainTextEdit>
 #include <QSettings>
+#include <QSignalSpy>
 #include <QTableView>
 #include <QToolButton>
 #include <fstream>
@@ -160,6 +161,29 @@ class TestExamplesView : public QObject {
         QTest::keyClicks(on.find<QLineEdit>("examplesFind"), QStringLiteral("KERNEL"));
         QCOMPARE(on.rows(), 1);
         QCOMPARE(on.cell(0, 5), QStringLiteral("package 0 for kernels"));
+    }
+
+    void who_reads_an_example_stays_at_it_and_its_text_is_not_read_again() {
+        Opened on;
+        QVERIFY(on.opened);
+        QTRY_VERIFY_WITH_TIMEOUT(!on.cell(0, 5).isEmpty(), patience_ms);
+        auto* table = on.find<QTableView>("examplesTable");
+        table->setFocus();
+        for (int i = 0; i < 3; ++i) QTest::keyClick(table, Qt::Key_Down);
+        const QString example = on.cell(3, 1), text = on.find<QPlainTextEdit>("examplesText")->toPlainText();
+        const QSignalSpy texts(table->model(), &QAbstractItemModel::dataChanged);
+        auto* value = on.find<QComboBox>("compareValue");
+        value->setCurrentIndex(1 - value->currentIndex());  // compares anew
+        QVERIFY(!on.page->isReady() && on.ready());
+        QCOMPARE(on.cell(table->currentIndex().row(), 1), example);
+        QCOMPARE(on.find<QPlainTextEdit>("examplesText")->toPlainText(), text);
+        QCOMPARE(texts.count(), 0);
+        const bool isLoss = on.cell(table->currentIndex().row(), 4).startsWith(QStringLiteral("−"));
+        auto* direction = on.find<QComboBox>("examplesDirection");
+        direction->setCurrentIndex(isLoss ? 2 : 1);
+        QCOMPARE(on.cell(table->currentIndex().row(), 1), example);
+        direction->setCurrentIndex(isLoss ? 1 : 2);
+        QCOMPARE(table->currentIndex().row(), 0);  // it is none of these
     }
 
     void a_click_on_a_heading_sorts() {

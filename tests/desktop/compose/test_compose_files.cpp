@@ -3,12 +3,14 @@
 #include <QPushButton>
 #include <QSemaphore>
 #include <QSettings>
+#include <QSignalSpy>
 #include <QTest>
 #include <QTextCursor>
 #include <QThreadPool>
 
 #include "desktop/compose/fake_worker.h"
 #include "pages/compose/compose_page.h"
+#include "pages/compose/launch_bar.h"
 #include "pages/compose/yaml_editor.h"
 #include "pages/state_place.h"
 #include "support/test.h"
@@ -66,6 +68,8 @@ struct Fixture {
         QTest::keyClick(editor, Qt::Key_Escape);
     }
     void save() { QTest::mouseClick(page.findChild<QPushButton*>(QStringLiteral("saveExperiment")), Qt::LeftButton); }
+    void launch() { Q_EMIT page.findChild<LaunchBar*>()->launchAsked(); }
+    QString error() { return page.findChild<ErrorBar*>(QString(), Qt::FindDirectChildrenOnly)->message(); }
     void answer(QMessageBox::StandardButton with) {
         auto* box = page.findChild<QMessageBox*>(QStringLiteral("unsavedDialog"));
         QVERIFY(box);
@@ -106,6 +110,36 @@ class TestComposeFiles : public QObject {
         f.page.restore({{QStringLiteral("file"), gone}});
         const auto* error = f.page.findChild<ErrorBar*>(QString(), Qt::FindDirectChildrenOnly);
         QTRY_VERIFY_WITH_TIMEOUT(error->message().contains(gone), patience_ms);
+    }
+
+    void a_launch_that_waits_for_the_check_is_not_lost_by_saving() {
+        Fixture f;
+        f.page.document().reset(QStringLiteral("name: mine\n"), f.file("mine.yaml", "name: mine\n"));
+        QTRY_VERIFY_WITH_TIMEOUT(f.page.isReady(), patience_ms);
+        const QSignalSpy complained(&f.workspace, &Workspace::complained);
+        SlowDisk disk;  // which writes before it checks
+        f.type("# more");
+        f.launch();
+        f.save();
+        disk.answer();
+        QTRY_VERIFY2_WITH_TIMEOUT(f.error().contains(QStringLiteral("was not started: it has problems")), qPrintable(f.error()),
+                                  patience_ms);
+        QVERIFY(!f.page.document().text().isModified());
+        QCOMPARE(complained.count(), 0);
+    }
+
+    void a_launch_of_a_text_that_changes_before_it_is_checked_is_said_to_be_off() {
+        Fixture f;
+        f.page.document().reset(QStringLiteral("name: mine\n"), f.file("mine.yaml", "name: mine\n"));
+        QTRY_VERIFY_WITH_TIMEOUT(f.page.isReady(), patience_ms);
+        const QSignalSpy complained(&f.workspace, &Workspace::complained);
+        f.type("# more");
+        f.launch();
+        f.type(" words");
+        QTRY_COMPARE_WITH_TIMEOUT(complained.count(), 1, patience_ms);
+        const QString said = complained.first().first().toString();
+        QVERIFY2(said.startsWith(QStringLiteral("Not started")), qPrintable(said));
+        QCOMPARE(f.error(), QString());
     }
 
     void what_was_saved_last_is_what_stays() {

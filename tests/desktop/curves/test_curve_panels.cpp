@@ -342,6 +342,36 @@ class TestCurvePanels : public QObject {
         QCOMPARE(panel("lr")->view()->xRange(), range);
     }
 
+    void a_zoom_ends_with_the_curves_that_it_was_of() {
+        open({"loss"});
+        FigureView* view = panel("loss")->view();
+        view->setXRange(QCPRange(20, 60));
+        QTRY_VERIFY(isReady() && view->grabData().first().points.size() < steps / 2);
+        QStringList keys;
+        for (const RunGroupRef& group : workspace_.groups()) keys << group.key;
+        for (const QString& key : keys) workspace_.setShown(key, false);
+        QTRY_VERIFY(isReady() && view->figure().series.empty());
+        for (const QString& key : keys) workspace_.setShown(key, true);
+        QTRY_VERIFY(isReady() && view->figure().series.size() == 2);
+        QTRY_COMPARE(view->grabData().first().points.size(), steps);
+        QCOMPARE(view->xRange().upper, double{steps});
+    }
+
+    void another_series_is_shown_whole() {
+        open({"loss"});
+        CurvePanel* shown = panel("loss");
+        shown->view()->setXRange(QCPRange(20, 60));
+        QTRY_VERIFY(isReady());
+        shown->view()->plot()->yAxis->setRange(1, 2);
+        PanelSpec spec = shown->spec();
+        spec.patterns = {"lr"};
+        shown->setSpec(spec);
+        QTRY_VERIFY(isReady() && shown->view()->figure().name == "lr");
+        QCOMPARE(shown->view()->xRange().upper, double{steps});
+        QVERIFY(shown->view()->yRange().upper < 0.01);
+        QCOMPARE(shown->view()->grabData().first().points.size(), steps);
+    }
+
     /// For a person to look at: in the folder that FACETER_PICTURES names.
     void pictures_to_look_at() {
         const QString folder = qEnvironmentVariable("FACETER_PICTURES");

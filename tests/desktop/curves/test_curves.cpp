@@ -381,6 +381,46 @@ class TestCurves : public QObject {
         QVERIFY(!result.empty);
     }
 
+    void on_a_logarithmic_axis_a_band_reaches_as_far_down_as_it_does() {
+        const TemporaryDirectory project;
+        CurveRequest asked;
+        asked.series = {"loss"};
+        asked.logY = true;
+        asked.groups.push_back({"EM", 2, {}, {}});
+        for (const double level : {1.9, 0.1}) {
+            const RunDirectory run = sample_run(project.path());
+            write_attempt(run, 1, 100, "finished", level);
+            asked.groups.front().runs.push_back(run.info().id);
+        }
+        Store store(project.path());
+        store.ingest_all();
+        const Figure figure = readCurve(store, asked).figure;
+        figure.validate();
+        const Series& em = named(figure, "EM (n = 2)");
+        QVERIFY(std::abs(em.low[0] - (1 - 1.8 / std::sqrt(2.0))) < 1e-9);  // below 0
+    }
+
+    void a_logarithmic_axis_has_as_many_columns_a_decade() {
+        const TemporaryDirectory project;
+        const RunDirectory run = sample_run(project.path());
+        JournalWriter journal(run, run.begin_attempt(), {"", 0, Json::object(), 0});
+        for (int step = 1; step <= 1000; ++step) journal.step({{"step", step}, {"total_steps", 1000}, {"loss", 1.0 * step}});
+        journal.event("finished", {{"step", 1000}});
+        Store store(project.path());
+        store.ingest_all();
+        CurveRequest asked;
+        asked.series = {"loss"};
+        asked.groups.push_back({"EM", 2, {run.info().id}, {}});
+        asked.columns = 100;
+        asked.logX = true;
+        const Series line = readCurve(store, asked).figure.series.front();
+        QVERIFY(line.x.size() > 60 && line.x.size() <= 100);
+        for (std::size_t i = 0; i < 9; ++i) QCOMPARE(line.x[i], static_cast<double>(i + 1));
+        QVERIFY(line.x[9] > 10);  // 10 to 12: each step is in one column
+        QVERIFY(std::is_sorted(line.x.begin(), line.x.end()));
+        for (std::size_t i = 0; i < line.x.size(); ++i) QVERIFY(std::abs(line.y[i] / line.x[i] - 1) < 0.1);
+    }
+
     void the_page_shows_the_usual_series_and_draws_them() {
         CurvesPage page(workspace_);
         page.resize(900, 600);
@@ -451,6 +491,11 @@ class TestCurves : public QObject {
         QTRY_VERIFY(page.isReady() && panel(page, "loss"));
         const QString file = QString::fromStdString((folder_.path() / "loss.csv").string());
         std::unique_ptr<QMenu> menu(panel(page, "loss")->createMenu(&page));
+        const auto menuHas = [&menu](const char* text) {
+            const QList<QAction*> actions = menu->actions();
+            return std::any_of(actions.begin(), actions.end(), [text](const QAction* action) { return action->text() == text; });
+        };
+        QVERIFY(menuHas("Copy what is drawn") && !menuHas("Copy data"));
         answer_save_dialog(file);
         for (QAction* action : menu->actions())
             if (action->text().contains(QStringLiteral("CSV"))) action->trigger();

@@ -159,6 +159,25 @@ class TestExperts : public QObject {
         QCOMPARE(again.state(), on.page->state());
     }
 
+    void the_run_that_was_chosen_is_shown_again_when_its_group_is() {
+        TemporaryDirectory folder;
+        make_project(folder.path());
+        Opened on(folder.path());
+        QVERIFY(on.opened);
+        const auto* box = on.find<QComboBox>("expertsRun");
+        on.choose("expertsRun", 1);
+        const QString chosen = box->currentText();
+        QString group;
+        for (const RunGroupRef& one : on.workspace.groups())
+            if (qs(one.runs.front()->info.id) == box->currentData().toString()) group = one.key;
+        on.workspace.setShown(group, false);
+        QTRY_VERIFY_WITH_TIMEOUT(on.page->isReady() && box->count() == 1, patience_ms);
+        QVERIFY(box->currentText() != chosen);
+        on.workspace.setShown(group, true);
+        QTRY_VERIFY_WITH_TIMEOUT(on.page->isReady() && box->count() == 2, patience_ms);
+        QCOMPARE(box->currentText(), chosen);
+    }
+
     void of_more_runs_than_are_read_those_with_a_model_are() {
         TemporaryDirectory folder;
         for (int i = 0; i < 26; ++i) write_attempt(sample_run(folder.path(), 1), 1, 2, "failed");

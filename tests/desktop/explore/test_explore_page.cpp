@@ -1,5 +1,7 @@
 #include <QAction>
 #include <QComboBox>
+#include <QJsonArray>
+#include <QJsonObject>
 #include <QLabel>
 #include <QLineEdit>
 #include <QListView>
@@ -73,6 +75,20 @@ struct Opened {
         return ready();
     }
     PointMap* map(int side) const { return page->findChild<MapView*>()->map(side); }
+    QStringList ticked(const char* button) const {
+        QStringList names;
+        for (const QAction* action : find<QToolButton>(button)->menu()->actions())
+            if (action->isChecked()) names << action->data().toString();
+        return names;
+    }
+    void type(const QString& text) const {
+        auto* field = find<QLineEdit>("exploreText");
+        field->setFocus();
+        field->selectAll();
+        QTest::keyClick(field, Qt::Key_Delete);
+        QTest::keyClicks(field, text);
+        QTest::keyClick(field, Qt::Key_Return);
+    }
 };
 
 }  // namespace
@@ -207,6 +223,21 @@ class TestExplorePage : public QObject {
         QVERIFY(other.askFirst());
     }
 
+    void a_run_that_is_chosen_chooses_no_task_and_one_that_no_run_has_leaves_the_sets_own() {
+        Opened on(project_, false);
+        QVERIFY(on.opened);
+        on.find<QToolButton>("exploreRuns")->menu()->actions().first()->trigger();
+        QJsonObject state = on.page->state();
+        QCOMPARE(state[QStringLiteral("runs")].toArray().size(), 1);
+        QVERIFY(state[QStringLiteral("tasks")].toArray().isEmpty());
+        state[QStringLiteral("tasks")] = QJsonArray{QStringLiteral("nli")};  // of another project
+        on.page->restore(state);
+        QVERIFY(on.ready());
+        QCOMPARE(on.ticked("exploreRuns").size(), 1);
+        QCOMPARE(on.ticked("exploreTasks"), QStringList{QStringLiteral("retrieval")});
+        QVERIFY(on.askFirst());
+    }
+
     void changes_of_rank_are_against_the_first_column() {
         Opened on(project_);
         QVERIFY(on.opened);
@@ -231,6 +262,19 @@ class TestExplorePage : public QObject {
         QVERIFY(on.ready());
         QCOMPARE(on.table()->hit(on.table()->index(0, 0))->document, 7);  // the very text, but for the instruction
         QVERIFY(!on.table()->hit(on.table()->index(0, 0))->isRelevant);
+    }
+
+    void a_text_that_is_taken_away_takes_its_neighbours_with_it() {
+        Opened on(project_, false);
+        QVERIFY(on.opened);
+        on.type(QStringLiteral("a dog"));
+        QVERIFY(on.ready());
+        QVERIFY(on.table()->rowCount() > 0);
+        on.type({});
+        QCOMPARE(on.table()->rowCount(), 0);
+        on.find<QToolButton>("exploreRuns")->menu()->actions().first()->trigger();
+        QVERIFY(on.ready());
+        QCOMPARE(on.table()->rowCount(), 0);  // it is not asked again
     }
 
     void a_typed_text_is_asked_of_another_choice_of_runs_and_of_another_set_too() {
@@ -348,6 +392,28 @@ class TestExplorePage : public QObject {
         QTest::keyClick(on.map(1), Qt::Key_N);
         QVERIFY(on.ready());
         QCOMPARE(on.map(0)->chosen(), (chosen + 1) % 24);
+    }
+
+    void clusters_leave_as_they_colour_both_maps() {
+        ExploreRun run;
+        run.request = {"r", "IC", 0};
+        const auto runs = std::make_shared<const std::vector<ExploreRun>>(1, run);
+        ExploredCorpus corpus;
+        corpus.total = 2;
+        corpus.documents = {QStringLiteral("a"), QStringLiteral("b")};
+        const std::vector<ExploreColumn> columns{{&runs->front(), "retrieval"}, {&runs->front(), "sts"}};
+        MapView view;
+        view.setCorpus(runs, std::make_shared<const ExploredCorpus>(corpus), QStringLiteral("set"), columns, {0, 1});
+        CorpusMap map;
+        map.x = map.y = {0.0F, 1.0F};
+        map.clusters = {0, 1};
+        view.setMap(columns[0], map);
+        map.clusters = {4, 4};
+        view.setMap(columns[1], map);
+        const Table table = view.table();
+        QStringList clusters;
+        for (const Row& row : table.rows) clusters << qs(row.cells.at(5).text);
+        QCOMPARE(clusters, (QStringList{QStringLiteral("1"), QStringLiteral("2"), QStringLiteral("1"), QStringLiteral("2")}));
     }
 
     void a_map_that_was_cancelled_is_asked_for_again_by_a_button() {

@@ -4,6 +4,7 @@
 #include <QMenu>
 #include <QMessageBox>
 #include <QMimeData>
+#include <QRegularExpression>
 #include <QTemporaryDir>
 #include <QTimer>
 #include <QXmlStreamReader>
@@ -34,6 +35,30 @@ QStringList wordsOf(const QString& svg) {
     return words;
 }
 
+/// Where the shapes of an SVG reach that are drawn in `colour`.
+QRectF reachOf(const QString& svg, const QColor& colour) {
+    static const QRegularExpression pair(QStringLiteral("(-?[0-9.]+(?:e[-+]?[0-9]+)?),(-?[0-9.]+(?:e[-+]?[0-9]+)?)"));
+    QXmlStreamReader reader(bytesOf(svg));
+    QList<bool> coloured{false};  // of the groups around
+    QPolygonF points;
+    while (!reader.atEnd()) {
+        const auto token = reader.readNext();
+        const bool isGroup = reader.name() == QStringLiteral("g");
+        if (isGroup && token == QXmlStreamReader::EndElement) coloured.removeLast();
+        if (token != QXmlStreamReader::StartElement) continue;
+        const QXmlStreamAttributes has = reader.attributes();
+        const auto number = [&has](const char* name) { return has.value(QLatin1String(name)).toDouble(); };
+        if (isGroup) coloured << (has.value(QLatin1String("stroke")) == colour.name() || has.value(QLatin1String("fill")) == colour.name());
+        if (!coloured.last()) continue;
+        for (const char* name : {"points", "d"})
+            for (const QRegularExpressionMatch& found : pair.globalMatch(has.value(QLatin1String(name)).toString()))
+                points << QPointF(found.captured(1).toDouble(), found.captured(2).toDouble());
+        if (reader.name() == QStringLiteral("rect"))
+            points << QPointF(number("x"), number("y")) << QPointF(number("x") + number("width"), number("y") + number("height"));
+    }
+    return points.boundingRect();
+}
+
 }  // namespace
 
 class TestFigureExport : public QObject {
@@ -59,6 +84,32 @@ class TestFigureExport : public QObject {
             view->exportTo(png, ExportFormat::png);
             QCOMPARE(QImage(png).size(), QSize(1280, 800));
         }
+    }
+
+    void what_is_zoomed_ends_at_the_axes_of_an_svg() {
+        const QTemporaryDir folder;
+        const QString svg = folder.filePath("f.svg");
+        for (const Figure& figure : {sample_lines(), sample_bars(), sample_densities(), sample_scatter(), sample_box()}) {
+            auto view = shown(figure);
+            for (QCPAxis* axis : {view->plot()->xAxis, view->plot()->yAxis}) axis->scaleRange(0.6);
+            view->exportTo(svg, ExportFormat::svg);
+            QRectF reach;
+            for (const PlottedSeries& series : view->grabData()) reach |= reachOf(svg, series.colour);
+            const QString text = QStringLiteral("%1: %2 %3 %4 %5").arg(figure.name.c_str()).arg(reach.left()).arg(reach.top());
+            QVERIFY2(QRectF(30, 25, 600, 355).contains(reach), qPrintable(text.arg(reach.right()).arg(reach.bottom())));
+        }
+    }
+
+    void an_export_is_high_enough_for_the_names_of_all_its_lines() {
+        Figure figure = sample_lines(30);
+        for (std::size_t s = 0; s < figure.series.size(); ++s) figure.series[s].name = "line " + std::to_string(s) + ".";
+        auto view = shown(figure);
+        const QTemporaryDir folder;
+        view->exportTo(folder.filePath("f.svg"), ExportFormat::svg);
+        const QString words = wordsOf(folder.filePath("f.svg")).join(QLatin1Char('\n'));
+        for (const Series& series : figure.series) QVERIFY2(words.contains(QString::fromStdString(series.name)), series.name.c_str());
+        QVERIFY(!words.contains(QStringLiteral("more")));
+        QVERIFY(figureImage(*view->plot()).height() > 800);
     }
 
     void a_long_title_of_a_colour_bar_breaks_and_is_not_cut() {

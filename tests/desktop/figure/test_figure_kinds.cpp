@@ -97,6 +97,21 @@ class TestFigureKinds : public QObject {
         QCOMPARE(colours.high(), 0.4);
     }
 
+    void an_interval_that_goes_below_a_logarithmic_axis_reaches_its_end() {
+        Figure figure;
+        figure.kind = FigureKind::lines;
+        figure.y.log = true;
+        figure.y.min = 0.01, figure.y.max = 10;
+        Series& one = figure.series.emplace_back();
+        one.x = {1, 2, 3}, one.y = {1, 1, 1};
+        auto bare = shown(figure);
+        one.low = {-1, 0, -1}, one.high = {2, 2, 2};
+        auto view = shown(figure);
+        const QPoint at(static_cast<int>(view->plot()->xAxis->coordToPixel(1.7)),
+                        static_cast<int>(view->plot()->yAxis->coordToPixel(0.047)));
+        QVERIFY(picture(*view).pixelColor(at) != picture(*bare).pixelColor(at));
+    }
+
     void few_lines_are_named_at_their_ends_many_in_a_legend() {
         for (const int count : {2, 7}) {
             auto view = shown(sample_lines(count));

@@ -64,6 +64,27 @@ class TestSeriesPyramid : public QObject {
         QCOMPARE(sampleOf(SeriesPyramid({}, {}), 0, 1, 10).columns.size(), std::size_t{0});
     }
 
+    void a_gap_stays_one() {
+        Figure figure;
+        Series& one = figure.series.emplace_back();
+        for (int i = 0; i < 50000; ++i) {
+            one.x.push_back(i);
+            one.y.push_back(i < 20000 || i >= 30000 ? 1 : NAN);
+        }
+        std::vector<double> after;
+        for (const SeriesColumn& column : sampleOf(SeriesPyramid(one.x, one.y), 0, 50000, 500).columns)
+            if (column.followsGap) after.push_back(column.xFirst);
+        QCOMPARE(after, std::vector<double>{30000});
+        auto view = shown(figure);
+        const QImage image = picture(*view);
+        const auto colourAt = [&](double x) {
+            return image.pixelColor(static_cast<int>(view->plot()->xAxis->coordToPixel(x)),
+                                    static_cast<int>(view->plot()->yAxis->coordToPixel(1)));
+        };
+        QCOMPARE(colourAt(10000), colourAt(40000));
+        QVERIFY(colourAt(25000) != colourAt(10000));
+    }
+
     void columns_are_equal_in_log_x_where_asked() {
         std::vector<double> x, y;
         for (int i = 1; i <= 100000; ++i) {

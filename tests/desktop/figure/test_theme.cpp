@@ -1,9 +1,11 @@
+#include <QDBusVariant>
 #include <QDialog>
 #include <QFile>
 #include <QPainter>
 #include <QPushButton>
 
 #include "theme/icons.h"
+#include "theme/portal_watch.h"
 #include "theme/style_sheet.h"
 #include "view_support.h"
 
@@ -52,6 +54,14 @@ class TestTheme : public QObject {
                 QVERIFY(contrastOf(c.seriesText(place), c.surface) >= 4.5);
             }
         }
+    }
+
+    void no_preference_after_dark_is_light() {
+        QList<bool> told;
+        PortalWatch watch(nullptr, [&told](bool dark) { told << dark; });
+        for (const uint scheme : {1U, 0U})  // as GNOME's switch goes
+            watch.settingChanged(QStringLiteral("org.freedesktop.appearance"), QStringLiteral("color-scheme"), QDBusVariant(scheme));
+        QCOMPARE(told, (QList<bool>{true, false}));
     }
 
     void texts_are_as_large_as_the_user_has_them() {

@@ -133,6 +133,28 @@ class TestRunsLayout : public QObject {
         QCOMPARE(stateOf({RunPhase::done, RunPhase::done}), std::string("done|"));
     }
 
+    void groups_are_sorted_by_the_state_that_they_show() {
+        int at = 0;
+        const RunsDataPtr data = changed_runs(*data_, [&](RunRow& run) {
+            const int seed = at % 5, group = at++ / 5;  // one of the second has failed, all of the first are stopped
+            run.state.phase = group == 0 ? RunPhase::stopped : seed == 3 ? RunPhase::failed : RunPhase::done;
+            return group < 2;
+        });
+        LayoutOptions options = plain_options(*data);
+        options.group = {GroupBy::Kind::seeds, {}};
+        for (const auto order : {Qt::AscendingOrder, Qt::DescendingOrder}) {
+            options.sort = {{RunColumn::Kind::state, {}}, order};
+            const RunsLayout layout = layOut(*data, options);
+            QCOMPARE(layout.lines.size(), 2u);
+            QStringList states;
+            for (const RunsLine& line : layout.lines)
+                states << groupText(*data, layout.groups[static_cast<std::size_t>(line.group)], options.sort.column, {});
+            const bool up = order == Qt::AscendingOrder;
+            QCOMPARE(states.value(up ? 0 : 1), QStringLiteral("failed"));
+            QCOMPARE(states.value(up ? 1 : 0), QStringLiteral("stopped"));
+        }
+    }
+
     void groups_of_all_experiments_are_called_by_their_experiment_too() {
         LayoutOptions options = plain_options(*data_);
         options.group = {GroupBy::Kind::seeds, {}};

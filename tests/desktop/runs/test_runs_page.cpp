@@ -235,9 +235,23 @@ class TestRunsPage : public QObject {
         QTest::keyClick(on.table, Qt::Key_Left);  // from a run to its group
         QTest::keyClick(on.table, Qt::Key_Left);
         QCOMPARE(on.model->rowCount(), 3);
+        QTest::keyClick(on.table, Qt::Key_Plus, Qt::ShiftModifier);  // as most layouts have it
+        QCOMPARE(on.model->rowCount(), 5);
+        QTest::keyClick(on.table, Qt::Key_Minus);
+        QCOMPARE(on.model->rowCount(), 3);
         const QRect name = on.table->visualRect(on.model->index(group, 0));
         QTest::mouseClick(on.table->viewport(), Qt::LeftButton, {}, RunsDelegate::arrowRect(name).center());
         QCOMPARE(on.model->rowCount(), 5);
+    }
+    void lines_that_a_setting_puts_together_are_called_by_its_value() {
+        Opened on;
+        const std::string key = "training.learning_rate";  // the same for all runs
+        on.page->setGrouping({GroupBy::Kind::setting, key});
+        QVERIFY(on.settled());
+        QCOMPARE(on.model->rowCount(), 1);
+        const std::string value = on.model->runsData().setting(0, key);
+        QVERIFY(!value.empty());
+        QCOMPARE(on.model->groupOf(0)->label, qs(value));
     }
     void an_expression_filters_and_its_errors_stand_at_the_field() {
         Opened on;

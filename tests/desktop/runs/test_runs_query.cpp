@@ -3,6 +3,7 @@
 #include "desktop/support/alternating_tasks.h"
 #include "desktop/support/sample_project.h"
 #include "pages/runs/curve_figure.h"
+#include "pages/runs/runs_layout.h"
 #include "support/test.h"
 
 using namespace faceter;
@@ -70,7 +71,7 @@ class TestRunsQuery : public QObject {
 
     void values_of_series_are_columns_and_only_changed_runs_are_read_again() {
         const RunsSnapshotPtr snapshot = snapshot_of(*store_);
-        const std::set<std::string> keys{"loss:last", "loss:min", "lr:max", "loss:10", "loss:101"};
+        const ColumnKeys keys{{"loss:last", "loss:min", "lr:max", "loss:10", "loss:101"}, {}};
         const RunsAnswer answer = readRuns(*store_, snapshot, {}, {}, keys);
         const auto number = [](const RunsAnswer& of, const char* key) { return of.data->number(0, {RunColumn::Kind::series, key}); };
         QCOMPARE(number(answer, "loss:last"), 3.0 / 100);  // the sample's losses fall as 3 / step
@@ -89,6 +90,33 @@ class TestRunsQuery : public QObject {
         QCOMPARE(number(later, "loss:101"), 3.0 / 101);
         QCOMPARE(later.data->number(1, {RunColumn::Kind::series, "loss:last"}),
                  answer.data->number(1, {RunColumn::Kind::series, "loss:last"}));
+    }
+
+    void a_setting_that_is_chosen_is_that_of_each_run_also_where_its_experiment_has_but_one() {
+        const std::string swept = "sweep: {training.learning_rate: [1.5e-4, 2.5e-4]}\n", same = "training: {learning_rate: 2.5e-4}\n";
+        for (const auto& [name, rate] : std::map<std::string, std::string>{{"swept", swept}, {"same", same}}) {
+            const Experiment experiment = parse_sample("name: " + name + std::string(sample_experiment()).substr(11) + rate);
+            for (const ResolvedRun& run : experiment.runs()) RunDirectory::create(project_.path(), experiment, run, false);
+        }
+        store_->ingest_all();
+        const RunColumn rate{RunColumn::Kind::setting, "training.learning_rate"};
+        const RunsSnapshotPtr snapshot = snapshot_of(*store_);
+        const Filter filter = Filter::parse("learning_rate = 2.5e-4", filter_names(*store_));
+        const RunsAnswer answer = readRuns(*store_, snapshot, {}, filter, {{}, {rate.key}});
+        int numKept = 0;
+        for (int row = 0; row < answer.data->numRuns(); ++row) {
+            QCOMPARE(answer.data->number(row, rate) == 2.5e-4, answer.kept[static_cast<std::size_t>(row)]);
+            numKept += answer.kept[static_cast<std::size_t>(row)] && answer.data->run(row).info.experiment == "same";
+        }
+        QVERIFY(numKept >= 4);
+        LayoutOptions options;
+        options.group = {GroupBy::Kind::setting, rate.key};
+        options.columns = {rate};
+        const RunsLayout layout = layOut(*answer.data, options);
+        QVERIFY(layout.groups.size() >= 3);  // those of the sample have another one
+        for (const RunsGroup& group : layout.groups)
+            for (const int row : group.rows) QCOMPARE(answer.data->text(row, rate), group.label);
+        QCOMPARE(readRuns(*store_, snapshot, answer, {}, {{}, {rate.key}}).data, answer.data);
     }
 
     void changes_give_the_snapshot_that_reading_all_gives() {

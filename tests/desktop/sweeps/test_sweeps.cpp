@@ -290,6 +290,20 @@ class TestSweeps : public QObject {
         QVERIFY(table.selectionAsTsv().contains(QStringLiteral("training.learning_rate=1e-05,training.batch_size=16")));
     }
 
+    void a_number_is_copied_without_the_spaces_between_its_digits() {
+        Table made;
+        made.add_column("texts", ColumnKind::text);
+        made.add_column("n", ColumnKind::count);
+        made.add_row({Cell::of("5 000 of them"), Cell::of(1234567)});
+        TableModel model;
+        model.setTable(made);
+        QVERIFY(model.index(0, 1).data().toString() != QStringLiteral("1234567"));
+        DataTable table;
+        table.setModel(&model);
+        table.selectAll();
+        QCOMPARE(table.selectionAsTsv(), QStringLiteral("texts\tn\n5 000 of them\t1234567"));
+    }
+
     void a_table_as_high_as_its_rows_scrolls_sideways_only() {
         Table made;
         for (const char* name : {"one", "two", "three"}) made.add_column(name, ColumnKind::text);

@@ -18,6 +18,7 @@
 #include <QTableView>
 #include <QThreadPool>
 
+#include "actions/run_actions.h"
 #include "desktop/tools/tools_project.h"
 #include "dialogs/evaluate_dialog.h"
 #include "pages/page.h"
@@ -25,6 +26,7 @@
 #include "support/test.h"
 #include "widgets/labels.h"
 #include "window/start_page.h"
+#include "window/window_tools.h"
 
 using namespace faceter;
 using namespace faceter::desktop;
@@ -190,6 +192,54 @@ class TestWindowTools : public QObject {
         QCOMPARE(table->model()->index(0, 0).data().toString(), QString("biosses"));
         QVERIFY(table->model()->index(0, 3).data().toString().startsWith("81.2"));
         QVERIFY(on.worker_log().find("--data " + (on.folder.path() / "biosses").string()) != std::string::npos);
+    }
+
+    void what_a_job_warned_of_is_said_when_it_is_done() {
+        ToolsWindow on;
+        make_directories(on.folder.path() / "biosses");
+        const QString data = QString::fromStdString((on.folder.path() / "biosses").string());
+        on.window->findChild<WindowTools*>()->jobs().start({"Evaluation", {"evaluate", "--model", "EM-1", "--data", data, "--json"}});
+        const auto* bar = on.find<ErrorBar>("errorBar");
+        QTRY_COMPARE_WITH_TIMEOUT(bar->message(), QString("Evaluation is done; warning: biosses: 40 % of the texts are cut"), patience_ms);
+    }
+
+    void an_evaluation_that_is_cancelled_shows_what_it_had_scored() {
+        ToolsWindow on;
+        on.hold();
+        make_directories(on.folder.path() / "biosses");
+        on.action("evaluate")->trigger();
+        on.find<EvaluateDialog>("evaluateDialog")->addFolder(QString::fromStdString((on.folder.path() / "biosses").string()));
+        on.click("start");
+        QTRY_VERIFY_WITH_TIMEOUT(on.find<ElidedLabel>("jobStatus") && on.find<ElidedLabel>("jobStatus")->fullText().contains("250/1000"),
+                                 patience_ms);
+        QVERIFY(!on.find<QWidget>("scoresWindow"));
+        on.click("jobAct");
+        QTRY_VERIFY_WITH_TIMEOUT(on.find<QTableView>("scoresTable"), patience_ms);
+        QCOMPARE(on.find<QTableView>("scoresTable")->model()->index(0, 0).data().toString(), QString("biosses"));
+    }
+
+    void a_window_that_stays_for_another_job_does_not_close_by_itself_later() {
+        ToolsWindow on;
+        on.hold();
+        RunActions& actions = on.workspace.actions();
+        JobList& jobs = on.window->findChild<WindowTools*>()->jobs();
+        const QStringList run{on.workspace.currentRun()};
+        const auto settled = [&] {
+            const bool ended = QTest::qWaitFor([&] { return actions.pending().isEmpty(); }, patience_ms);
+            for (int i = 0; i < 20; ++i) QCoreApplication::processEvents();
+            return ended;
+        };
+        jobs.start({"first", {"diagnose", run.first()}});
+        actions.addTag(run, "one");
+        QVERIFY(!on.window->close());  // it says that this ends the job
+        QVERIFY(!on.window->close());  // it waits for the tag
+        jobs.start({"second", {"diagnose", run.first()}});
+        QVERIFY(settled());
+        QVERIFY(on.window->isVisible());  // it says that this ends both
+        actions.addTag(run, "two");
+        QVERIFY(settled());
+        QVERIFY(on.window->isVisible());
+        QCOMPARE(jobs.running().size(), 2);
     }
 
     void output_that_is_no_scores_is_refused() {

@@ -12,18 +12,24 @@
 namespace faceter::testing {
 
 /// In place of faceter-worker: `diagnose` prints one alarm and one thing that is fine, `evaluate` a score, `export` makes its folder after
-/// a line of progress and fails for a run that it does not like; while the file `hold` lies beside it, it waits until it is ended.
+/// a line of progress and fails for a run that it does not like; while the file `hold` lies beside it, it waits until it is ended,
+/// `evaluate` with its score. That one has a warning, too.
 inline fs::path write_tool_worker(const fs::path& folder) {
     const fs::path file = folder / "tool-worker";
     const char* script = R"SH(#!/bin/sh
+scores='{"datasets":[{"name":"biosses","task_type":"sts","metric":"cosine_spearman","score":81.205,"n":100}]}'
+[ "$1" = evaluate ] && trap 'kill $! 2>/dev/null; echo "$scores"; exit 130' TERM
 printf '%s\n' "$*" >> "$0.log"
 printf '\r\033[Kembed texts  250/1000 texts  80/s  9 s left' >&2
-[ -e "$(dirname "$0")/hold" ] && exec sleep 600
+if [ -e "$(dirname "$0")/hold" ]; then
+  [ "$1" = evaluate ] || exec sleep 600
+  sleep 600 & wait
+fi
 case "$1" in
   diagnose) echo '{"run":"EM-1","alarms":1,"findings":[
     {"check":"texts_cut","subject":"retrieval, query side","state":"alarm","value":0.4,"threshold":0.05,"says":"40 % of the <b>texts</b> are cut at 8 tokens.","reason":"Beyond 5 % the end of many texts is not seen.","advice":"Raise max_length to 64.","details":{}},
     {"check":"learning_rate","subject":"","state":"fine","value":1,"threshold":2,"says":"The loss falls evenly.","reason":"","advice":"","details":{}}]}' ;;
-  evaluate) echo '{"datasets":[{"name":"biosses","task_type":"sts","metric":"cosine_spearman","score":81.205,"n":100}]}' ;;
+  evaluate) printf '\r\033[Kwarning: biosses: 40 %% of the texts are cut\n' >&2; echo "$scores" ;;
   export) [ "$3" = bad ] && { echo 'faceter: bad: it holds what no other program knows' >&2; exit 4; }; mkdir -p "$3"; printf '\nwritten\n' >&2 ;;
   *) exit 2 ;;
 esac

@@ -1,3 +1,5 @@
+#include <QMenu>
+#include <QMenuBar>
 #include <QPlainTextEdit>
 #include <QSettings>
 #include <QSignalSpy>
@@ -76,6 +78,17 @@ class TestClosing : public QObject {
         QVERIFY(!on.window->close());
         QTRY_VERIFY_WITH_TIMEOUT(!on.window->isVisible(), patience_ms);
         QVERIFY(QString::fromStdString(directory.user_state().note).contains(QLatin1Char('!')));
+    }
+
+    void a_project_that_was_closed_is_not_the_next_start_s() {
+        ClosingWindow on;
+        QSettings().setValue(QStringLiteral("project"), QString::fromStdString(on.folder.path().string()));
+        for (const QAction* menu : on.window->menuBar()->actions())
+            for (QAction* action : menu->menu()->actions())
+                if (action->text() == QStringLiteral("Close project")) action->trigger();
+        QVERIFY(!on.workspace.session());
+        QVERIFY(on.window->close());
+        QVERIFY(!QSettings().contains(QStringLiteral("project")));
     }
 
     void what_fails_while_the_window_waits_to_close_is_said_in_it() {

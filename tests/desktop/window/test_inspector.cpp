@@ -168,6 +168,26 @@ class TestInspector : public QObject {
         QTest::mouseClick(on.find<QPushButton>("inspectorKeepNote"), Qt::LeftButton);
         QTRY_COMPARE_WITH_TIMEOUT(on.note(1), std::string("not to be lost"), patience_ms);
     }
+
+    void a_note_that_could_not_be_written_is_said_whole_where_another_run_is_shown() {
+        Opened on;
+        on.workspace.setCurrentRun(on.id(1));
+        fs::create_symlink(on.folder.path() / "nowhere", on.directory(1).folder() / "user.jsonl");
+        QTest::keyClicks(on.find<QPlainTextEdit>("inspectorNote"), QStringLiteral("not to be lost"));
+        on.workspace.setCurrentRun(on.id(2));
+        QTRY_VERIFY_WITH_TIMEOUT(on.window->complaint().endsWith(QStringLiteral("The note was: not to be lost")), patience_ms);
+    }
+
+    void what_is_done_to_runs_here_is_done_in_the_order_that_it_was_asked_for() {
+        Opened on(2);
+        QStringList many(40, on.id(0));
+        on.workspace.actions().setArchived(many << on.id(1), true);
+        on.workspace.actions().setArchived({on.id(1)}, false);
+        QTRY_VERIFY_WITH_TIMEOUT(on.workspace.actions().pending().isEmpty(), patience_ms);
+        QVERIFY(on.directory(0).user_state().archived);
+        QVERIFY(!on.directory(1).user_state().archived);
+    }
+
     void a_typed_note_is_kept_when_another_run_is_selected() {
         Opened on;
         on.workspace.setCurrentRun(on.id(1));
@@ -259,7 +279,7 @@ class TestInspector : public QObject {
         QVERIFY(!button->isVisible());
     }
 
-    void what_cannot_be_read_of_a_run_is_said() {
+    void what_cannot_be_read_of_a_run_is_said_until_it_can() {
         Opened on;
         QTRY_VERIFY_WITH_TIMEOUT(on.workspace.session()->isIdle() && !on.workspace.session()->isLooking(), patience_ms);
         Database(Store(on.folder.path()).file()).execute("ALTER TABLE costs RENAME TO costs_away");
@@ -267,6 +287,10 @@ class TestInspector : public QObject {
         auto* error = on.find<QWidget>("inspector")->findChild<ErrorBar*>();
         QTRY_VERIFY_WITH_TIMEOUT(error->message().contains(QStringLiteral("costs")), patience_ms);
         QVERIFY(error->isVisible());
+        Database(Store(on.folder.path()).file()).execute("ALTER TABLE costs_away RENAME TO costs");
+        on.directory(2).append_user_event({{"tag", "other"}});  // the runs are told of anew
+        on.workspace.session()->refresh();
+        QTRY_VERIFY_WITH_TIMEOUT(error->message().isEmpty(), patience_ms);
     }
 
     void a_tag_keeps_the_focus_when_the_runs_are_read_again() {

@@ -187,6 +187,7 @@ void ComparePage::clear() {
     m_stop.request_stop();
     ++m_generation;
     m_data.reset();
+    m_viewOf.reset();
     m_examples.reset();
     m_comparison.reset();
     m_view.reset();
@@ -229,9 +230,9 @@ void ComparePage::take(DataPtr data) {
     m_stack->setCurrentIndex(0);
 }
 
-/// The run that stands for the baseline: the one chosen here, else the first of the workspace's group.
+/// The run that stands for the baseline: the one chosen here where it is compared, else the first of the workspace's group.
 std::string ComparePage::baselineRun() const {
-    if (!m_baselineRun.empty()) return m_baselineRun;
+    if (group_of_run(m_data->comparison, m_baselineRun)) return m_baselineRun;
     for (const RunGroup& group : m_data->comparison.groups)
         if (!workspace().baseline().isEmpty() && groupKey(group.runs.front().info) == workspace().baseline())
             return group.runs.front().info.id;
@@ -309,6 +310,7 @@ void ComparePage::compute() {
 void ComparePage::takeView(std::shared_ptr<const Comparison> comparison, std::shared_ptr<const ComparisonView> view) {
     m_comparison = std::move(comparison);
     m_view = std::move(view);
+    m_viewOf = m_data;
     m_error->setMessage({});
     m_model->setView(m_comparison, m_view, m_colours);
     m_cards->show(m_comparison, m_view, m_colours);
@@ -332,7 +334,7 @@ void ComparePage::showView() {
     m_bar->setBaselineOnly(showsExamples());
     m_stack->setCurrentIndex(showsExamples() ? m_stack->indexOf(m_changed) : 1);
     if (showsExamples() && !m_examples) return m_exampleQuery->ask();
-    if (showsExamples()) m_changed->show(workspace().session()->folder(), m_comparison, m_examples);
+    if (showsExamples() && m_viewOf == m_data) m_changed->show(workspace().session()->folder(), m_comparison, m_examples);
 }
 
 void ComparePage::showPublished() {
@@ -384,7 +386,7 @@ void ComparePage::showSelectedSet() {
     const ComparedRow* row = m_model->row(m_table->currentIndex().row());
     if (row && row->kind == ComparedRow::Kind::data_set) m_selectedSet = qs(row->name);
     if (!m_selectedSet.isEmpty() && !m_examples && isComparable()) m_exampleQuery->ask();
-    m_cards->showSet(m_selectedSet, m_examples.get());
+    m_cards->showSet(m_selectedSet, m_viewOf == m_data ? m_examples.get() : nullptr);
 }
 
 void ComparePage::say() {

@@ -78,8 +78,9 @@ class ComparePage : public Page {
     std::string baselineRun() const;
 
     std::shared_ptr<const CompareData> m_data;
-    std::shared_ptr<const ExampleScores> m_examples;
-    std::shared_ptr<const Comparison> m_comparison;  ///< m_data's with the chosen baseline
+    std::shared_ptr<const CompareData> m_viewOf;      ///< what m_view was computed from: m_data, or the one before while that is computed
+    std::shared_ptr<const ExampleScores> m_examples;  ///< of m_data's groups
+    std::shared_ptr<const Comparison> m_comparison;   ///< m_viewOf's with the chosen baseline
     std::shared_ptr<const ComparisonView> m_view;
     std::string m_baselineRun;
     std::vector<int> m_colours;

@@ -18,10 +18,15 @@ QString signedText(double difference) {
 
 }  // namespace
 
-void ExamplesModel::setChanges(ExampleChanges changes) {
+void ExamplesModel::setChanges(ExampleChanges changes, std::map<std::string, std::string> sources) {
     beginResetModel();
     m_changes = std::move(changes);
-    m_texts.clear();
+    m_sources.swap(sources);
+    std::erase_if(m_texts, [&](const auto& one) {
+        const auto now = m_sources.find(one.first), before = sources.find(one.first);
+        const bool isOfThese = now != m_sources.end() && before != sources.end() && now->second == before->second;
+        return !isOfThese || !one.second.problem.empty();  // what could not be read may be there now
+    });
     arrange();
     endResetModel();
 }
@@ -45,6 +50,12 @@ void ExamplesModel::setFilter(const ChangeFilter& filter) {
 const ExampleTexts* ExamplesModel::textsOf(const QString& set) const {
     const auto found = m_texts.find(set.toStdString());
     return found == m_texts.end() ? nullptr : &found->second;
+}
+
+int ExamplesModel::rowOf(const std::string& set, std::size_t example) const {
+    for (int row = 0; row < rowCount(); ++row)
+        if (change(row).set == set && change(row).example == example) return row;
+    return -1;
 }
 
 const ScoredText* ExamplesModel::textOf(const ExampleChange& change) const {

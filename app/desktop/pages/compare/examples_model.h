@@ -12,7 +12,8 @@ class ExamplesModel : public QAbstractTableModel {
   public:
     enum Column { set, example, before, after, difference, text, wanted, num_columns };
     using QAbstractTableModel::QAbstractTableModel;
-    void setChanges(ExampleChanges changes);
+    /// `sources`: what the texts of each data set are read from; texts that came from there stay.
+    void setChanges(ExampleChanges changes, std::map<std::string, std::string> sources = {});
     /// Of one data set; rows that are found by their texts come when these are there.
     void setTexts(const QString& set, ExampleTexts texts);
     void setFilter(const ChangeFilter& filter);
@@ -20,6 +21,8 @@ class ExamplesModel : public QAbstractTableModel {
     const ExampleTexts* textsOf(const QString& set) const;
     /// What is shown, in the order that is shown.
     Table table() const;
+    /// -1: it is not shown.
+    int rowOf(const std::string& set, std::size_t example) const;
     const ExampleChange& change(int row) const { return m_changes.changes[m_rows[static_cast<std::size_t>(row)]]; }
     /// Null where its text is not there (yet).
     const ScoredText* scored(int row) const { return textOf(change(row)); }
@@ -37,6 +40,7 @@ class ExamplesModel : public QAbstractTableModel {
     bool comesBefore(std::size_t a, std::size_t b) const;
 
     ExampleChanges m_changes;
+    std::map<std::string, std::string> m_sources;
     std::map<std::string, ExampleTexts> m_texts;
     ChangeFilter m_filter;
     std::vector<std::size_t> m_rows;  // places in m_changes

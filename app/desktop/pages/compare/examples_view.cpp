@@ -153,6 +153,7 @@ void ExamplesView::show(const std::filesystem::path& project, std::shared_ptr<co
                         std::shared_ptr<const ExampleScores> scores) {
     m_wantedGroup = group();
     m_wantedSet = set();
+    if (project != m_project) m_read = {};
     m_project = project;
     m_comparison = std::move(comparison);
     m_scores = std::move(scores);
@@ -183,7 +184,8 @@ void ExamplesView::compare() {
         return say();
     }
     m_model->setChanges(example_changes(*m_comparison, *m_scores, *m_comparison->baseline,
-                                        static_cast<std::size_t>(m_group->currentData().toInt()), set().toStdString()));
+                                        static_cast<std::size_t>(m_group->currentData().toInt()), set().toStdString()),
+                        sources());
     fitColumns();
     filter();
     askNextTexts();
@@ -200,8 +202,14 @@ void ExamplesView::fitColumns() {
 void ExamplesView::filter() {
     m_model->setFilter({static_cast<ChangeDirection>(m_direction->currentIndex()), std::max(ChangeFilter{}.at_least, m_least->value()),
                         m_find->text().trimmed().toStdString()});
-    if (m_model->rowCount() > 0) m_table->setCurrentIndex(m_model->index(0, 0));
+    goOnReading();
     say();
+}
+
+/// At the example that was chosen, where it is shown still; else at the first.
+void ExamplesView::goOnReading() {
+    if (m_model->rowCount() == 0 || m_table->currentIndex().isValid()) return;
+    m_table->setCurrentIndex(m_model->index(std::max(0, m_model->rowOf(m_read.first, m_read.second)), 0));
 }
 
 void ExamplesView::say() {
@@ -226,6 +234,7 @@ void ExamplesView::showCurrent() {
         return m_text->clear();
     }
     const ExampleChange& change = m_model->change(row);
+    m_read = {change.set, change.example};
     m_heading->setText(tr("%1, example %2: %3 → %4")
                            .arg(qs(change.set), countText(static_cast<std::int64_t>(change.example + 1)), scoreText(change.before),
                                 scoreText(change.after)));
@@ -235,6 +244,20 @@ void ExamplesView::showCurrent() {
                           : text->wanted.empty() ? qs(text->text)
                                                  : tr("%1\n\nwanted: %2").arg(qs(text->text), qs(text->wanted));
     if (words != m_text->toPlainText()) m_text->setPlainText(words);
+}
+
+/// Of the run whose scores stand for the chosen group's texts.
+std::string ExamplesView::runFolder() const {
+    const auto group = static_cast<std::size_t>(m_group->currentData().toInt());
+    return (m_project / "runs" / m_comparison->groups[group].runs.front().info.id).string();
+}
+
+/// Of each data set: the run that names it, and the data that it was scored on.
+std::map<std::string, std::string> ExamplesView::sources() const {
+    std::map<std::string, std::string> all;
+    for (const auto& [set, scores] : m_scores->groups[static_cast<std::size_t>(m_group->currentData().toInt())])
+        all[set] = runFolder() + '\n' + scores.fingerprint;
+    return all;
 }
 
 /// One data set after the other, those of the largest differences first.
@@ -247,18 +270,17 @@ void ExamplesView::askNextTexts() {
             break;
         }
     if (next.isEmpty()) return say();
-    const auto group = static_cast<std::size_t>(m_group->currentData().toInt());
-    const std::string run = (m_project / "runs" / m_comparison->groups[group].runs.front().info.id).string();
     m_asking = true;
     m_status->setText(tr("reading the texts of %1 …").arg(next));
     m_status->show();
-    m_call = WorkerClient::shared().request(QStringLiteral("example_texts"), {{"run", run}, {"set", next.toStdString()}});
+    m_call = WorkerClient::shared().request(QStringLiteral("example_texts"), {{"run", runFolder()}, {"set", next.toStdString()}});
     m_call
         .then(this,
               [this, next](const WorkerAnswer& answer) {
                   m_asking = false;
                   m_status->clear();
                   m_model->setTexts(next, textsOf(*answer));
+                  goOnReading();
                   askNextTexts();
               })
         .onCanceled(this, [] {})
@@ -266,6 +288,7 @@ void ExamplesView::askNextTexts() {
             m_asking = false;
             m_status->clear();
             m_model->setTexts(next, {{}, error.what()});
+            goOnReading();
             m_error->setMessage(QString::fromUtf8(error.what()));
             askNextTexts();
         });

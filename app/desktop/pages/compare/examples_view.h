@@ -44,7 +44,10 @@ class ExamplesView : public QWidget {
     void fitColumns();
     void filter();
     void say();
+    void goOnReading();
     void showCurrent();
+    std::string runFolder() const;
+    std::map<std::string, std::string> sources() const;
     void askNextTexts();
     void endAsking();
     void fillExportMenu(QMenu* menu);
@@ -66,6 +69,7 @@ class ExamplesView : public QWidget {
     ErrorBar* m_error;
     QFuture<WorkerAnswer> m_call;
     QString m_wantedGroup, m_wantedSet;
+    std::pair<std::string, std::size_t> m_read;  ///< data set and place of the example that was chosen last
     bool m_active = false, m_asking = false;
 };
 

@@ -244,7 +244,9 @@ void ComposePage::takeReport() {
     // What is wrong comes to the front once; a panel that the user chose is left alone.
     if (problems > 0 && m_tabs->currentIndex() == 0) m_tabs->setCurrentIndex(1);
     if (problems == 0 && m_tabs->currentIndex() == 1) m_tabs->setCurrentIndex(0);
-    if (std::exchange(m_launchRevision, 0) == m_document.revision()) launchChecked();
+    const int asked = std::exchange(m_launchRevision, 0);
+    if (asked == m_document.revision()) return launchChecked();
+    if (asked != 0) workspace().complain(tr("Not started: the experiment has changed since. Launch again."));
 }
 
 void ComposePage::showTicks() {

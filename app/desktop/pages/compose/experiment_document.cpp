@@ -40,9 +40,12 @@ ExperimentDocument::ExperimentDocument(QObject* parent) : QObject(parent), m_tex
 
 ExperimentDocument::~ExperimentDocument() = default;
 
+/// The same file again: what the text names is looked at again, and the text is what it was.
 void ExperimentDocument::setFile(const QString& file) {
-    m_file = file;
-    changed();
+    if (file == m_file)
+        m_debounce.start();
+    else
+        m_file = file, changed();
     Q_EMIT fileChanged();
 }
 
@@ -87,8 +90,12 @@ void ExperimentDocument::changed() {
 
 /// One look at a time; what changed meanwhile is looked at after it.
 void ExperimentDocument::check() {
-    if (!m_guide || m_checking) return;
+    if (!m_guide || m_checking) {
+        m_again = true;
+        return;
+    }
     m_checking = true;
+    m_again = false;
     ProjectSession::background([guide = m_guide, text = bytes(), file = checkedFile(), smoke = m_smoke, revision = m_revision] {
         CheckReport report = checkText(text, file, guide->catalogue(), smoke);
         report.revision = revision;
@@ -98,7 +105,7 @@ void ExperimentDocument::check() {
 
 void ExperimentDocument::take(const CheckReport& report) {
     m_checking = false;
-    if (report.revision != m_revision) return m_debounce.start();
+    if (m_again || report.revision != m_revision) return m_debounce.start();
     m_report = report;
     if (report.tree) m_tree = report.tree;
     Q_EMIT checked();

@@ -72,6 +72,7 @@ class ExperimentDocument : public QObject {
     QString m_file, m_seen;
     std::filesystem::path m_baseFolder;
     bool m_smoke = false, m_checking = false;
+    bool m_again = false;  ///< to be looked at once more
     int m_revision = 1, m_opened = 0;
     CheckReport m_report;
     std::shared_ptr<const YamlNode> m_tree;

@@ -131,6 +131,7 @@ void CurvePanel::openOptions() {
 
 void CurvePanel::setSpec(const PanelSpec& spec) {
     if (spec == m_spec) return;
+    if (spec.patterns != m_spec.patterns) m_zoomed = false, m_otherAxes = true;
     m_spec = spec;
     setNames(m_names);
     describe();
@@ -144,7 +145,10 @@ bool CurvePanel::setNames(const QStringList& names) {
     if (series == m_series) return false;
     m_series = series;
     m_answered = false;
-    if (series.isEmpty()) m_view->setFigure({});  // what another project has of it must not stand here until an answer comes
+    if (series.isEmpty()) {  // what another project has of it, and how far it was zoomed, must not stand here until an answer comes
+        m_zoomed = false;
+        m_view->setFigure({});
+    }
     describe();
     return true;
 }

@@ -41,6 +41,11 @@ QStringList stringsOf(const QJsonValue& value) {
     return strings;
 }
 
+QStringList thoseIn(QStringList wanted, const QStringList& there) {
+    wanted.removeIf([&there](const QString& one) { return !there.contains(one); });
+    return wanted;
+}
+
 }  // namespace
 
 ExplorePage::ExplorePage(Workspace& workspace)
@@ -205,6 +210,7 @@ void ExplorePage::take(const ExploreDataPtr& data) {
     for (QWidget* widget : std::initializer_list<QWidget*>{m_viewChoice, m_export}) widget->show();
     if (!before.isEmpty()) m_wantedSet = before;
     fillSets();
+    if (!before.isEmpty() && set() != before) m_wantedTasks.clear();  // as where a person chooses another
     chooseSet();
 }
 
@@ -239,14 +245,17 @@ void ExplorePage::fillChoices() {
         if (const auto* one = run.find(set().toStdString()); one && !one->task.empty() && !own.contains(qs(one->task)))
             own << qs(one->task);
     }
-    QStringList chosenRuns = m_wantedRuns, chosenTasks = m_wantedTasks;
-    chosenRuns.erase(std::remove_if(chosenRuns.begin(), chosenRuns.end(), [&](const QString& run) { return !runs.contains(run); }),
-                     chosenRuns.end());
+    QStringList chosenRuns = thoseIn(m_wantedRuns, runs), chosenTasks = thoseIn(m_wantedTasks, tasks);
     if (chosenRuns.isEmpty()) chosenRuns = runs.mid(std::max<qsizetype>(0, runs.size() - static_cast<qsizetype>(most_runs_at_first)));
     if (chosenTasks.isEmpty()) chosenTasks = runs.size() == 1 || own.isEmpty() ? tasks : own;
-    const auto changed = [this] { columnsChosen(); };
-    fill(m_runs, runs, chosenRuns, this, changed);
-    fill(m_tasks, tasks, chosenTasks, this, changed);
+    fill(m_runs, runs, chosenRuns, this, [this] {
+        m_wantedRuns = chosenOf(m_runs);
+        columnsChosen();
+    });
+    fill(m_tasks, tasks, chosenTasks, this, [this] {
+        m_wantedTasks = chosenOf(m_tasks);
+        columnsChosen();
+    });
     m_tasks->setVisible(!tasks.isEmpty());
     m_table->setHint(hint());
 }
@@ -281,8 +290,6 @@ std::vector<ExploreColumn> ExplorePage::chosenColumns() const {
 }
 
 void ExplorePage::columnsChosen() {
-    m_wantedRuns = chosenOf(m_runs);
-    m_wantedTasks = chosenOf(m_tasks);
     m_table->setHint(hint());
     askAgain();
 }
@@ -321,7 +328,8 @@ void ExplorePage::showExamples() {
 void ExplorePage::typed() {
     m_pause.stop();
     const QString text = m_text->text().trimmed();
-    if (text.isEmpty() || m_data->empty()) return;
+    if (text.isEmpty()) return forgetText();
+    if (m_data->empty()) return;
     const Json question = {{"text", text.toStdString()}};
     if (m_corpus) {
         m_list->clearSelection();
@@ -329,6 +337,19 @@ void ExplorePage::typed() {
     }
     if (!m_corpusQuery->isBusy()) chooseSet();  // its texts were cancelled, or their worker ended
     m_lastQuestion = question;
+}
+
+/// What was answered is of a text that is gone; an example or a point that was chosen still is.
+void ExplorePage::forgetText() {
+    if (!m_lastQuestion.contains("text")) return;
+    m_lastQuestion = nullptr;
+    m_neighbourQuery->stop();
+    m_asked.clear();
+    m_numChosen = 0;
+    for (NeighbourTable* table : {m_table, m_mapTable}) table->setLists(nullptr, nullptr, {});
+    m_map->setNeighbours({});
+    m_error->setMessage(m_mapProblem);
+    showBusy();
 }
 
 void ExplorePage::askAgain() {

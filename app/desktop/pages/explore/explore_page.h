@@ -61,6 +61,7 @@ class ExplorePage : public Page {
     std::vector<ExploreColumn> allColumns() const;
     void columnsChosen();
     void typed();
+    void forgetText();
     void askNeighbours(const Json& query);
     void askAgain();
     void takeNeighbours(const Json& answer);

@@ -169,12 +169,13 @@ Table MapView::table() const {
     for (const char* name : {"x", "y"}) table.add_column(name, ColumnKind::number, 4);
     for (const char* name : {"cluster", "label", "text"}) table.add_column(name, ColumnKind::text);
     const std::vector<ExploreColumn> columns = m_corpus ? wanted() : std::vector<ExploreColumn>();
+    const CorpusMap* first = columns.empty() ? nullptr : mapOf(columns.front());  // whose clusters colour both
     for (const ExploreColumn& column : columns) {
         if (&column != &columns.front() && column == columns.front()) continue;  // both sides show it
         const CorpusMap* map = mapOf(column);
         const std::size_t count = map ? std::min<std::size_t>(map->x.size(), static_cast<std::size_t>(m_corpus->documents.size())) : 0;
         for (std::size_t i = 0; i < count; ++i) {
-            const int cluster = i < map->clusters.size() ? map->clusters[i] + 1 : 0;
+            const int cluster = first && i < first->clusters.size() ? first->clusters[i] + 1 : 0;
             const int label = i < m_corpus->labels.size() ? m_corpus->labels[i] : -1;
             table.add_row({Cell::of(column.run->request.label), Cell::of(column.task), Cell::of(static_cast<double>(m_corpus->placeOf(i))),
                            Cell::of(double{map->x[i]}), Cell::of(double{map->y[i]}),

@@ -4,6 +4,7 @@
 #include <QHBoxLayout>
 #include <QStackedLayout>
 #include <QVBoxLayout>
+#include <utility>
 
 #include "curves/save_points.h"
 #include "figure/figure_view.h"
@@ -85,6 +86,7 @@ void CurveCard::show(const std::vector<CurveGroup>& groups, bool anew, bool all)
 void CurveCard::clear() {
     m_groups.clear();
     m_asked = false;
+    m_shown.clear();
     m_choice->hide();
     say(tr("No run is shown."));
 }
@@ -114,6 +116,7 @@ void CurveCard::take(const CurveAnswer& answer) {
         return say(tr("The runs that are shown have logged no steps: a run that trains does so from its first one, a start model never."));
     m_stack->setCurrentWidget(m_view);
     m_view->setFigure(answer.figure, true);
+    if (std::exchange(m_shown, answer.series) != answer.series) m_view->resetView();  // a zoom is of one series
 }
 
 }  // namespace faceter::desktop

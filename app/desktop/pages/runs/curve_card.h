@@ -39,6 +39,7 @@ class CurveCard : public QFrame {
     QStackedLayout* m_stack;
     std::vector<CurveGroup> m_groups;
     QString m_wanted;
+    std::string m_shown;               ///< CurveAnswer::series of the figure
     std::vector<std::string> m_drawn;  ///< series
     bool m_filling = false;
     bool m_asked = false;  ///< of the groups, none of them included

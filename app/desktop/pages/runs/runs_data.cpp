@@ -71,12 +71,14 @@ RunsData::RunsData()
                std::make_shared<Places>()) {}
 
 RunsData::RunsData(RunsSnapshotPtr snapshot, std::shared_ptr<const RunScores> scores, std::shared_ptr<const KeySettings> settings,
-                   std::shared_ptr<const Places> places, std::shared_ptr<const SeriesColumns> series)
+                   std::shared_ptr<const Places> places, std::shared_ptr<const SeriesColumns> series,
+                   std::shared_ptr<const SettingColumns> chosen)
     : m_snapshot(std::move(snapshot)),
       m_scores(std::move(scores)),
       m_settings(std::move(settings)),
       m_places(std::move(places)),
-      m_series(std::move(series)) {
+      m_series(std::move(series)),
+      m_chosen(std::move(chosen)) {
     m_scoreRows.assign(m_snapshot->runs.size(), -1);
     for (std::size_t i = 0; i < m_scores->runs.size(); ++i)
         if (const int row = m_snapshot->find(m_scores->runs[i]); row >= 0) m_scoreRows[static_cast<std::size_t>(row)] = static_cast<int>(i);
@@ -205,10 +207,14 @@ std::string RunsData::sortText(int row, const RunColumn& column) const {
 
 const std::string& RunsData::setting(int row, const std::string& key) const {
     static const std::string nothing;
-    const auto values = m_settings->values.find(run(row).info.id);
-    if (values == m_settings->values.end()) return nothing;
-    const auto value = values->second.find(key);
-    return value == values->second.end() ? nothing : value->second;
+    const auto in = [](const auto& values, const std::string& one) -> const std::string& {
+        const auto value = values.find(one);
+        return value == values.end() ? nothing : value->second;
+    };
+    const std::string& id = run(row).info.id;
+    if (const auto chosen = m_chosen->find(key); chosen != m_chosen->end()) return in(chosen->second, id);
+    const auto differing = m_settings->values.find(id);
+    return differing == m_settings->values.end() ? nothing : in(differing->second, key);
 }
 
 QString RunsData::keySettings(int row) const {

@@ -11,6 +11,7 @@
 
 #include "common/hash.h"
 #include "compare/counted_run.h"
+#include "pages/runs/group_text.h"
 
 namespace faceter::desktop {
 namespace {
@@ -94,8 +95,9 @@ std::string groupKeyOf(const RunsData& data, int row, const GroupBy& by) {
 
 QString groupLabel(const RunsData& data, int row, const GroupBy& by, const std::string& key, bool ofAll) {
     if (by.kind == GroupBy::Kind::seeds) return data.label(row, ofAll);
-    if (by.kind == GroupBy::Kind::setting) return key.empty() ? QCoreApplication::translate("RunsLayout", "as the others") : qs(key);
-    return qs(key);
+    if (by.kind != GroupBy::Kind::setting || !key.empty()) return qs(key);
+    const bool isRead = data.chosenSettings()->contains(by.key);
+    return isRead ? QCoreApplication::translate("RunsLayout", "not set") : QCoreApplication::translate("RunsLayout", "as the others");
 }
 
 /// Lays the runs of one call out; the steps of layOut() in order.
@@ -178,8 +180,10 @@ class Layouter {
         return key;
     }
 
-    /// Of a group: the mean; for texts what its first run in the order has.
+    /// Of a group: the mean; of states the one that stands for it; for texts what its first run in the order has.
     SortKey keyOf(const RunsGroup& group) const {
+        if (m_options.sort.column.kind == RunColumn::Kind::state)
+            return {group.pinned, m_data.number(mostUrgent(m_data, group), m_options.sort.column), {}};
         std::vector<double> values;
         for (const int row : group.counted) values.push_back(m_data.number(row, m_options.sort.column));
         SortKey key{group.pinned, aggregate(values).mean, {}};

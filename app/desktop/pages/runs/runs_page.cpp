@@ -97,8 +97,8 @@ void RunsPage::projectChanged() {
 }
 
 std::function<RunsAnswer(Store&)> RunsPage::question() const {
-    return [snapshot = workspace().runs(), before = m_answer, filter = m_filter->filter(), series = seriesShown()](Store& store) {
-        return readRuns(store, snapshot, before, filter, series);
+    return [snapshot = workspace().runs(), before = m_answer, filter = m_filter->filter(), keys = keysShown()](Store& store) {
+        return readRuns(store, snapshot, before, filter, keys);
     };
 }
 
@@ -111,11 +111,15 @@ void RunsPage::take(const RunsAnswer& answer) {
     if (hasFocus()) shown();
 }
 
-/// Also what the table is sorted by without showing it.
-std::set<std::string> RunsPage::seriesShown() const {
-    std::set<std::string> keys;
-    for (const QString& id : m_columnIds + QStringList{m_sort.column.id()})
-        if (const auto column = RunColumn::fromId(id); column && column->kind == RunColumn::Kind::series) keys.insert(column->key);
+/// Also what the table is sorted or grouped by without showing it.
+ColumnKeys RunsPage::keysShown() const {
+    ColumnKeys keys;
+    for (const QString& id : m_columnIds + QStringList{m_sort.column.id()}) {
+        const auto column = RunColumn::fromId(id);
+        if (column && column->kind == RunColumn::Kind::series) keys.series.insert(column->key);
+        if (column && column->kind == RunColumn::Kind::setting) keys.settings.insert(column->key);
+    }
+    if (m_group.kind == GroupBy::Kind::setting) keys.settings.insert(m_group.key);
     return keys;
 }
 
@@ -131,8 +135,10 @@ std::vector<RunColumn> RunsPage::columnsNow() const {
     return columns;
 }
 
+/// At once by what has been read; what is missing comes with an answer.
 void RunsPage::relayout() {
     if (!m_answer.data) return;
+    if (m_answer.keys != keysShown()) m_query->ask();
     LayoutOptions options;
     options.experiment = workspace().experiment().toStdString();
     options.kept = m_answer.kept.empty() ? nullptr : &m_answer.kept;
@@ -269,10 +275,8 @@ void RunsPage::setSort(const SortBy& sort) {
 }
 
 void RunsPage::setColumns(const QStringList& ids) {
-    const std::set<std::string> before = seriesShown();
     m_columnIds = ids;
     relayout();
-    if (seriesShown() != before) m_query->ask();
 }
 
 void RunsPage::setOpen(quint64 group, bool open) {

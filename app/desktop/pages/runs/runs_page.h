@@ -63,7 +63,7 @@ class RunsPage : public Page {
     void relayout();
     void showColumns(std::vector<RunColumn> columns, RunsLayout layout);
     std::vector<RunColumn> columnsNow() const;
-    std::set<std::string> seriesShown() const;
+    ColumnKeys keysShown() const;
     void showCounts();
     void showSelection();
     void showCurves(bool anew);

@@ -61,11 +61,6 @@ std::unordered_map<std::string, double> seriesColumn(Store& store, const std::st
     return column;
 }
 
-bool hasColumns(const SeriesColumns& series, const std::set<std::string>& keys) {
-    return series.values.size() == keys.size() &&
-           std::all_of(keys.begin(), keys.end(), [&](const std::string& key) { return series.values.contains(key); });
-}
-
 std::shared_ptr<const SeriesColumns> seriesColumns(Store& store, const RunsSnapshotPtr& snapshot, const RunsData* before,
                                                    const std::set<std::string>& keys) {
     auto series = std::make_shared<SeriesColumns>();
@@ -74,19 +69,27 @@ std::shared_ptr<const SeriesColumns> seriesColumns(Store& store, const RunsSnaps
     return series;
 }
 
+std::shared_ptr<const SettingColumns> settingColumns(Store& store, const std::set<std::string>& keys) {
+    auto columns = std::make_shared<SettingColumns>();
+    for (const std::string& key : keys) (*columns)[key] = store.setting(key);
+    return columns;
+}
+
 }  // namespace
 
-RunsAnswer readRuns(Store& store, const RunsSnapshotPtr& snapshot, const RunsAnswer& before, const Filter& filter,
-                    const std::set<std::string>& series) {
+RunsAnswer readRuns(Store& store, const RunsSnapshotPtr& snapshot, const RunsAnswer& before, const Filter& filter, const ColumnKeys& keys) {
     RunsAnswer answer = before;
+    answer.keys = keys;
     const bool first = !before.data;
-    if (first || before.data->snapshot() != snapshot || !hasColumns(*before.data->series(), series)) {
+    if (first || before.data->snapshot() != snapshot || before.keys != keys) {
         const News news = first ? News{true, true, true, true} : newsOf(*before.data->snapshot(), *snapshot);
         auto scores = news.scores ? std::make_shared<const RunScores>(store.run_scores()) : before.data->scores();
         auto settings = news.runs ? std::make_shared<const KeySettings>(store.key_settings()) : before.data->settings();
         auto places = news.attempts ? std::make_shared<const Places>(store.hosts()) : before.data->places();
+        const bool sameChoice = !news.runs && before.keys.settings == keys.settings;
+        auto chosen = sameChoice ? before.data->chosenSettings() : settingColumns(store, keys.settings);
         answer.data = std::make_shared<const RunsData>(snapshot, std::move(scores), std::move(settings), std::move(places),
-                                                       seriesColumns(store, snapshot, before.data.get(), series));
+                                                       seriesColumns(store, snapshot, before.data.get(), keys.series), std::move(chosen));
         if (news.runs || news.scores || news.tags) answer.names = std::make_shared<const FilterNames>(filter_names(store));
     }
     answer.kept.clear();

@@ -334,12 +334,14 @@ bool RunsView::openCurrent(bool open) {
 void RunsView::keyPressEvent(QKeyEvent* event) {
     const Qt::KeyboardModifiers modifiers = event->modifiers() & ~Qt::KeypadModifier;
     const int key = event->key();
+    // Whether it takes Shift is a matter of the layout.
+    const bool isPlus = (key == Qt::Key_Plus || key == Qt::Key_Equal) && !(modifiers & ~Qt::ShiftModifier);
     if (modifiers == Qt::NoModifier && (key == Qt::Key_Return || key == Qt::Key_Enter)) {
         Q_EMIT showRequested();
         return;
     }
     if (modifiers == Qt::NoModifier && key == Qt::Key_S && currentIndex().isValid()) return sortByCurrentColumn();
-    if (modifiers == Qt::NoModifier && (key == Qt::Key_Right || key == Qt::Key_Plus) && openCurrent(true)) return;
+    if ((isPlus || (modifiers == Qt::NoModifier && key == Qt::Key_Right)) && openCurrent(true)) return;
     if (modifiers == Qt::NoModifier && (key == Qt::Key_Left || key == Qt::Key_Minus) && openCurrent(false)) return;
     DataTable::keyPressEvent(event);
 }
