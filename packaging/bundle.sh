@@ -41,13 +41,14 @@ ln -s faceter "$bundle/faceter-worker"
 # What every machine has (glibc), and what comes with its torch.
 from_elsewhere='^(ld-linux|libc\.|libm\.|libdl\.|librt\.|libpthread\.|libutil\.|libresolv\.|linux-vdso|libtorch|libc10|libgomp|libcu|libnv|libnccl|libarrow|libparquet)'
 elf_files() { find "$bundle" -type f \( -path '*/bin/*' -o -name '*.so' -o -name '*.so.*' \) -print0; }
-mkdir -p "$bundle/lib/stdcxx"
+mkdir -p "$bundle/lib/stdcxx" "$bundle/lib/crypto"
 elf_files | xargs -0 -n1 ldd | sed -n 's/^[[:space:]]*\([^ ]*\) => \(\/[^ ]*\) .*/\1 \2/p' | sort -u | while read -r library path; do
     case $path in "$bundle"/*) continue ;; esac
     if [[ $library =~ $from_elsewhere ]]; then continue; fi
-    # The site's own C++ library is taken where it is newer: its torch may need that.
+    # The site's own C++ library is taken where it is newer: its torch may need that. And its own libcrypto where it has one.
     case $library in
         libstdc++.* | libgcc_s.*) cp -L "$path" "$bundle/lib/stdcxx/$library" ;;
+        libcrypto.*) cp -L "$path" "$bundle/lib/crypto/$library" ;;
         *) cp -L "$path" "$bundle/lib/$library" ;;
     esac
     # Packages that were made before /lib became a link to /usr/lib own their files under the old name.

@@ -16,7 +16,7 @@ if [ "${1:-}" = --torch ]; then
 fi
 
 cache=${FACETER_CACHE:-${XDG_CACHE_HOME:+$XDG_CACHE_HOME/faceter}}
-cache=${cache:-${HOME:-/nonexistent}/.cache/faceter}
+cache=${cache:-${HOME:-$(getent passwd "$(id -u)" 2>/dev/null | cut -d: -f6)}/.cache/faceter}
 
 find_torch() {
     for folder in "$1" "$1/torch" "$1"/lib/python3*/site-packages/torch "$1"/lib64/python3*/site-packages/torch; do
@@ -69,15 +69,20 @@ newest() { grep -aoE 'GLIBCXX_3\.4\.[0-9]+' "$1" 2>/dev/null | sort -uV | tail -
 libraries=$here/lib${torch:+:$torch/lib}
 arrow=$cache/pyarrow-26.0.1/pyarrow  # what `faceter setup --parquet` fetched
 if [ -d "$arrow" ]; then libraries=$libraries:$arrow; fi
+# of_this_machine NAME: its own library of that name, if it has one.
+of_this_machine() {
+    for file in $(ldconfig -p 2>/dev/null | sed -n "s/.*$1 (libc6,x86-64.*=> //p") "/usr/lib64/$1" "/usr/lib/x86_64-linux-gnu/$1"; do
+        if [ -e "$file" ]; then
+            echo "$file"
+            return
+        fi
+    done
+}
 own=$(newest "$here/lib/stdcxx/libstdc++.so.6" || true)
-sites=
-for file in $(ldconfig -p 2>/dev/null | sed -n 's/.*libstdc++\.so\.6 (libc6,x86-64.*=> //p') /usr/lib64/libstdc++.so.6 /usr/lib/x86_64-linux-gnu/libstdc++.so.6; do
-    if [ -e "$file" ]; then
-        sites=$(newest "$file")
-        break
-    fi
-done
+sites=$(newest "$(of_this_machine libstdc++.so.6)" || true)
 [ -n "$own" ] && [ "$(printf '%s\n%s\n' "$own" "$sites" | sort -V | tail -1)" = "$own" ] && libraries=$here/lib/stdcxx:$libraries
+# The machine's own libssl, and every program that is started from here, may need more than the bundle's libcrypto has.
+[ -n "$(of_this_machine libcrypto.so.3)" ] || libraries=$libraries:$here/lib/crypto
 
 export LD_LIBRARY_PATH="$libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 worker=$(cd "$(dirname "$0")" && pwd)/faceter-worker

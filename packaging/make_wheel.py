@@ -14,7 +14,7 @@ Name: faceter
 Version: {version}
 Summary: A workbench for task-specialised text embeddings
 License: Apache-2.0
-Requires-Python: >=3.9
+Requires-Python: >=3.10
 Requires-Dist: torch ==2.11.*
 Requires-Dist: numpy
 Description-Content-Type: text/markdown

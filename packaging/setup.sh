@@ -70,7 +70,8 @@ done
 [ "$(uname -s) $(uname -m)" = "Linux x86_64" ] ||
     die "this is $(uname -s) on $(uname -m); Faceter is built for Linux on x86_64, the machine that its libtorch is made for"
 cache=${FACETER_CACHE:-${XDG_CACHE_HOME:+$XDG_CACHE_HOME/faceter}}
-cache=${cache:-${HOME:?set HOME or FACETER_CACHE, so that there is a place for the cache}/.cache/faceter}
+home=${HOME:-$( (getent passwd "$(id -u)" 2>/dev/null || true) | cut -d: -f6)}
+cache=${cache:-${home:?set HOME or FACETER_CACHE, so that there is a place for the cache}/.cache/faceter}
 
 missing_packages() {
     local wanted installed
@@ -123,6 +124,7 @@ show_progress() {
 fetch() {
     local line folder=$wheels coming=$cache/unpacking/fetching
     line=$(grep "^$2==" "$here/$1") || die "$here/$1 does not name $2"
+    python3 -m pip --version >/dev/null 2>&1 || die "python3 has no pip, which fetches; install the package python3-pip"
     mkdir -p "$folder" "$coming"
     printf '%s\n' "$line" >"$folder/request.txt"
     TMPDIR=$coming PIP_RESUME_RETRIES=20 python3 -m pip --no-cache-dir --disable-pip-version-check --quiet download "${from[@]}" \
@@ -233,7 +235,7 @@ make_peers() {
 }
 
 if [ $user_only = no ] && [ -z "$download" ]; then install_packages; fi
-mkdir -p "$cache"
+mkdir -p "$cache" || die "there is no place for the cache at $cache; FACETER_CACHE names another"
 cache=$(cd "$cache" && pwd)
 exec 9>"$cache/setup.lock"
 flock -n 9 || { say "waiting for another set-up that fills $cache"; flock 9; }

@@ -80,12 +80,14 @@ class ClusterSource : public FollowSource {
   public:
     ClusterSource(const Project& project, const std::vector<RunDirectory>& runs) : project_(project) {
         for (const auto& [profile, ids] : remote_runs(runs)) {
-            remotes_.push_back(std::make_unique<RemoteFollower>(project, read_profile(profile), ids));
-            for (const std::string& id : ids) remote_of_[id] = remotes_.back().get();
+            Remote& remote = remotes_[profile];
+            open(remote, profile, ids);
+            for (const std::string& id : ids) remote_of_[id] = &remote;
         }
     }
     void refresh() override {
-        for (const auto& remote : remotes_) remote->pump();
+        awaited_ = 0, unheard_ = 0;
+        for (auto& [profile, remote] : remotes_) listen(remote);
         if (Clock::now() < next_) return;
         const std::vector<std::string> warnings = refresh_slurm_jobs(project_);
         for (const std::string& warning : warnings)
@@ -95,25 +97,55 @@ class ClusterSource : public FollowSource {
     }
     std::optional<int> exit_code(const RunDirectory& run, const RunState& state) override {
         if (const auto remote = remote_of_.find(run.info().id); remote != remote_of_.end()) {
-            const auto& ended = remote->second->mirror().ended();
-            const auto end = ended.find(run.info().id);
-            return end == ended.end() ? std::nullopt : std::optional(end->second.exit_code);
+            const std::optional<int> code = exit_code_of(*remote->second, run.info().id);
+            if (!code) ++(remote->second->given_up ? unheard_ : awaited_);
+            return code;
         }
-        if (!is_over(state.phase)) return std::nullopt;
-        return state.phase == RunPhase::done ? 0 : state.exit_code;
+        if (is_over(state.phase)) return state.phase == RunPhase::done ? 0 : state.exit_code;
+        ++awaited_;
+        return std::nullopt;
     }
     std::string lost() override {
-        for (const auto& remote : remotes_)
-            if (!remote->given_up().empty()) return remote->given_up();
-        return "";
+        if (awaited_ > 0 || unheard_ == 0) return "";
+        return fmt::format("nothing more comes: {} {} not followed to the end", unheard_, unheard_ == 1 ? "run was" : "runs were");
     }
 
   private:
     using Clock = std::chrono::steady_clock;
+    /// The runs of one profile.
+    struct Remote {
+        std::unique_ptr<RemoteFollower> follower;  ///< null: its profile cannot be read
+        bool given_up = false;                     ///< which was said
+    };
+
+    static void give_up(Remote& remote, const std::string& why) {
+        remote.given_up = true;
+        say(stderr, "{}\n", why);
+    }
+    void open(Remote& remote, const std::string& profile, const std::vector<std::string>& ids) const {
+        try {
+            remote.follower = std::make_unique<RemoteFollower>(project_, read_profile(profile), ids);
+        } catch (const Error& error) {
+            give_up(remote, error.what());
+        }
+    }
+    static void listen(Remote& remote) {
+        if (remote.given_up) return;
+        remote.follower->pump();
+        if (const std::string& why = remote.follower->given_up(); !why.empty()) give_up(remote, why);
+    }
+    static std::optional<int> exit_code_of(const Remote& remote, const std::string& id) {
+        if (!remote.follower) return std::nullopt;
+        const auto& ended = remote.follower->mirror().ended();
+        const auto end = ended.find(id);
+        return end == ended.end() ? std::nullopt : std::optional(end->second.exit_code);
+    }
+
     const Project& project_;
-    std::vector<std::unique_ptr<RemoteFollower>> remotes_;
-    std::map<std::string, RemoteFollower*> remote_of_;
-    std::vector<std::string> told_;  ///< at the last look
+    std::map<std::string, Remote> remotes_;  ///< by profile
+    std::map<std::string, Remote*> remote_of_;
+    std::size_t awaited_ = 0, unheard_ = 0;  ///< at the last look: runs of which something will come, and of which nothing will
+    std::vector<std::string> told_;          ///< at the last look
     Clock::time_point next_{};
 };
 
@@ -168,7 +200,9 @@ void add_profile_commands(Cli& cli) {
                                   "  faceter profile check gpu", [options] { return check_profile(*options); });
     check->add_option("PROFILE", options->name, "name of a profile: its file without .yaml")->required();
     CLI::App* print = add_command(cli, *profile, "template", "Print a profile to start from",
-                                  "  faceter profile template slurm > ~/.config/faceter/profiles/gpu.yaml", [options] {
+                                  "  mkdir -p ~/.config/faceter/profiles\n"
+                                  "  faceter profile template slurm > ~/.config/faceter/profiles/gpu.yaml",
+                                  [options] {
                                       fmt::print("{}", profile_template(options->name));
                                       return 0;
                                   });

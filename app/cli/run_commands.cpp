@@ -409,6 +409,7 @@ void add_check(Cli& cli, const std::shared_ptr<RunOptions>& options) {
 
 void add_submit(Cli& cli, const std::shared_ptr<RunOptions>& options) {
     CLI::App* submitted = add_command(cli, cli.app, "submit", "Run an experiment on a cluster, through a profile",
+                                      "  mkdir -p ~/.config/faceter/profiles\n"
                                       "  faceter profile template slurm > ~/.config/faceter/profiles/gpu.yaml\n"
                                       "  faceter submit mine.yaml --project p --profile gpu --seeds 1,2,3 --dry-run\n"
                                       "  faceter submit mine.yaml --project p --profile gpu --seeds 1,2,3\n"

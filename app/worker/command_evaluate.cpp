@@ -92,6 +92,23 @@ void say_missing(const EvaluateCommand& options) {
     say(stderr, "{}\n", missing);
 }
 
+/// Of the texts that the set has.
+Json limits_of(const Json& entry) {
+    Json limits = Json::object();
+    for (const char* key : {"max_examples", "max_documents", "max_queries"})
+        if (entry.contains(key) && entry[key].is_number() && entry[key] > 0) limits[key] = entry[key];
+    return limits;
+}
+
+/// Retrieval is limited by its queries and documents, all else by its examples: what does not reach a set leaves it whole.
+void leave_out_limits_of_others(Json& entry, std::string_view task_type) {
+    const bool searches = task_type == "retrieval", limited = !limits_of(entry).empty();
+    for (const char* key : searches ? std::vector{"max_examples"} : std::vector{"max_documents", "max_queries"}) entry.erase(key);
+    if (searches && limited && limits_of(entry).empty())
+        say(stderr, "warning: {} is a retrieval set, and scored whole: --max-queries and --max-documents limit it\n",
+            faceter::quoted(entry.at("name").get<std::string>()));
+}
+
 /// The entries of --data and --suite.
 std::vector<Json> entries_of(const EvaluateCommand& options, bool has_tasks) {
     std::vector<Json> entries;
@@ -110,6 +127,8 @@ std::vector<Json> entries_of(const EvaluateCommand& options, bool has_tasks) {
                                          {"max_queries", options.max_queries}})
             if (limit > 0) entry[key] = limit;
     name_apart(entries);
+    for (Json& entry : entries)
+        if (entry.contains("task")) leave_out_limits_of_others(entry, entry["task"].get<std::string>());  // a suite's
     return entries;
 }
 
@@ -130,12 +149,19 @@ EvaluationSet read_set(const Json& entry) {
 class SetsToScore {
   public:
     SetsToScore(std::vector<Json> entries, bool all_at_once) : entries_(std::move(entries)) {
-        for (std::size_t i = 0; all_at_once && i < entries_.size(); ++i) read_.push_back(read_set(entries_[i]));
+        for (std::size_t i = 0; all_at_once && i < entries_.size(); ++i) read_.push_back(read(i));
     }
     std::size_t size() const { return entries_.size(); }
-    EvaluationSet take(std::size_t i) { return read_.empty() ? read_set(entries_[i]) : std::move(read_[i]); }
+    /// Those that are read without limits that do not reach them.
+    const std::vector<Json>& entries() const { return entries_; }
+    EvaluationSet take(std::size_t i) { return read_.empty() ? read(i) : std::move(read_[i]); }
 
   private:
+    EvaluationSet read(std::size_t i) {
+        EvaluationSet set = read_set(entries_[i]);
+        leave_out_limits_of_others(entries_[i], set.task_type);
+        return set;
+    }
     std::vector<Json> entries_;
     std::vector<EvaluationSet> read_;
 };
@@ -211,14 +237,6 @@ void write_mteb_file(const EvaluateCommand& options, const OpenedModel& opened, 
     const fs::path file = folder / mteb_file_name(json);
     warn_of_other_scores(file, fresh);
     write_file_atomic(file, fresh.dump(2) + "\n");
-}
-
-/// Of the texts that the set has.
-Json limits_of(const Json& entry) {
-    Json limits = Json::object();
-    for (const char* key : {"max_examples", "max_documents", "max_queries"})
-        if (entry.contains(key) && entry[key].is_number() && entry[key] > 0) limits[key] = entry[key];
-    return limits;
 }
 
 /// A file of the package cannot say that its score is of a part.
@@ -309,15 +327,16 @@ int evaluate(const EvaluateCommand& options) {
     if (!options.suite.empty()) say_missing(options);
     OpenedModel opened = open_model(options.model, true);
     prepare_to_embed(opened, options.model, options.cache_mib == 0 && options.mteb_results.empty());  // both ask for its fingerprint
-    const std::vector<Json> entries = entries_of(options, !opened.model->tasks.empty());
+    const std::vector<Json> asked = entries_of(options, !opened.model->tasks.empty());
     if (!options.mteb_results.empty()) {
-        refuse_parts_for_mteb(entries);
-        refuse_one_mteb_file(entries);
-        note_tasks_unknown_to_mteb(entries);
-        note_other_protocols(entries);
+        refuse_one_mteb_file(asked);
+        note_tasks_unknown_to_mteb(asked);
+        note_other_protocols(asked);
         make_directories(options.mteb_results);  // where it cannot be is said now, not after an hour
     }
-    SetsToScore sets(entries, options.suite.empty());
+    SetsToScore sets(asked, options.suite.empty());
+    const std::vector<Json>& entries = sets.entries();
+    if (!options.mteb_results.empty()) refuse_parts_for_mteb(entries);
     CachedEmbedder embedder(*opened.model);
     if (options.cache_mib > 0)
         embedder.use_file(

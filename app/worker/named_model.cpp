@@ -35,6 +35,14 @@ Route instruction_route(const EmbeddingModel& model, const std::string& instruct
     return found ? *found : Route{instruction, 0, Path{}, model.router != nullptr};
 }
 
+/// As its default prompt says.
+Route default_route(const EmbeddingModel& model, bool routed) {
+    Route route;
+    route.routed = routed;
+    if (!model.folder.default_prompt.empty()) route.instruction = model.folder.prompt(model.folder.default_prompt);
+    return route;
+}
+
 bool has_prompt(const ModelFolder& folder, const std::string& name) { return folder.prompts.contains(name); }
 
 /// The prompt of that name, else the one that leads to the same adapter: an adapter lies in "retrieval_query", and its prompt is called
@@ -44,11 +52,6 @@ std::string prompt_of(const EmbeddingModel& model, const std::string& task, cons
     for (const auto& [name, prompt] : model.folder.prompts)
         if (adapter && find_task_adapter(model, name) == adapter) return prompt;
     return "";
-}
-
-/// Whether the name stands for the side that no router chooses for.
-bool is_document_side(const ModelFolder& folder, const std::string& name) {
-    return name == "document" && !router_method(folder.folder).empty() && !has_prompt(folder, name);
 }
 
 /// The task of a folder that was written with its tasks; nothing where `name` is one of its prompts, that side, or empty.
@@ -90,12 +93,8 @@ Route way_in_run(const EmbeddingModel& model, const std::optional<ServedRoute>& 
 /// Of a task of the folder, of a prompt or an adapter that it has, or as its default prompt says.
 Route way_in_folder(const EmbeddingModel& model, const std::string& name, const std::optional<ServedRoute>& only) {
     if (only) return model.route(only->task, only->role);
-    const bool document = is_document_side(model.folder, name);
-    if (!name.empty() && !document) return task_route(model, name);
-    Route route;
-    route.routed = model.router && !document;
-    if (!model.folder.default_prompt.empty()) route.instruction = model.folder.prompt(model.folder.default_prompt);
-    return route;
+    if (is_document_side(model.folder, name)) return document_route(model);
+    return name.empty() ? default_route(model, model.router != nullptr) : task_route(model, name);
 }
 
 void refuse_two_ways(const ModelOptions& options) {
@@ -160,6 +159,12 @@ std::vector<std::string> task_names(const EmbeddingModel& model) {
         if (!reached.contains(i)) names.push_back(adapters[i].name);
     return names;
 }
+
+bool is_document_side(const ModelFolder& folder, const std::string& name) {
+    return name == "document" && !router_method(folder.folder).empty() && !has_prompt(folder, name);
+}
+
+Route document_route(const EmbeddingModel& model) { return default_route(model, false); }
 
 bool has_task_route(const EmbeddingModel& model, const std::string& task) {
     return has_prompt(model.folder, task) || find_task_adapter(model, task);

@@ -37,6 +37,10 @@ std::vector<std::string> task_names(const EmbeddingModel& model);
 Route task_route(const EmbeddingModel& model, const std::string& task);
 /// Whether it has a prompt or an adapter of that name.
 bool has_task_route(const EmbeddingModel& model, const std::string& task);
+/// Whether the name stands for the side of a folder that its router does not choose for.
+bool is_document_side(const ModelFolder& folder, const std::string& name);
+/// The way of the texts of that side.
+Route document_route(const EmbeddingModel& model);
 /// Opens it; with --task a run's mixture is opened for that task only. Usage errors: a task that it does not have, --task with
 /// --instruction, a --max-length that takes no text or more than the model does.
 OpenedModel open_model(const ModelOptions& options, bool with_route);

@@ -4,7 +4,9 @@
 #include <dlfcn.h>
 
 #include <charconv>
+#include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <memory>
 
 #include "common/cancel.h"
@@ -123,10 +125,29 @@ void limit_protocols(CURL* handle, const std::string& url) {
     if (!limited) throw failure("this libcurl cannot be kept to http and https; install a newer one, or give a folder on disk");
 }
 
+/// The variables by which other clients of the hub are told of certificates of one's own, such as a proxy's.
+constexpr const char* certificate_variables[] = {"SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE"};
+
+/// The first of them that is set, and its value; empty where none is.
+std::pair<std::string, std::string> own_certificates() {
+    for (const char* name : certificate_variables)
+        if (const char* value = std::getenv(name); value && *value) return {name, value};
+    return {};
+}
+
+/// A file, or a folder of files named by their hashes.
+void trust_own_certificates(CURL* handle) {
+    const std::string path = own_certificates().second;
+    std::error_code error;
+    if (path.empty()) return;
+    Curl::library().setopt(handle, std::filesystem::is_directory(path, error) ? CURLOPT_CAPATH : CURLOPT_CAINFO, path.c_str());
+}
+
 void set_options(CURL* handle, const HttpRequest& request, Transfer& transfer, curl_slist* headers) {
     const Curl& curl = Curl::library();
     curl.setopt(handle, CURLOPT_URL, request.url.c_str());
     limit_protocols(handle, request.url);
+    trust_own_certificates(handle);
     curl.setopt(handle, CURLOPT_HTTPHEADER, headers);
     curl.setopt(handle, CURLOPT_NOBODY, request.head ? 1L : 0L);
     curl.setopt(handle, CURLOPT_FOLLOWLOCATION, request.follow_redirects ? 1L : 0L);
@@ -144,9 +165,22 @@ void set_options(CURL* handle, const HttpRequest& request, Transfer& transfer, c
     if (request.from_byte > 0) curl.setopt(handle, CURLOPT_RANGE, fmt::format("{}-", request.from_byte).c_str());
 }
 
-/// A redirect that is not followed: to another protocol (file://), to what is no address, or in a circle.
+/// Whom the server says to be was not to be verified, or not with these certificates.
+bool is_of_certificates(CURLcode code) { return code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CACERT_BADFILE; }
+
+/// A redirect that is not followed: to another protocol (file://), to what is no address, or in a circle; or certificates.
 bool is_lasting(CURLcode code) {
-    return code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_URL_MALFORMAT || code == CURLE_TOO_MANY_REDIRECTS;
+    return code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_URL_MALFORMAT || code == CURLE_TOO_MANY_REDIRECTS ||
+           is_of_certificates(code);
+}
+
+/// With what says which certificates are trusted.
+std::string problem_of(CURLcode code) {
+    const std::string what = Curl::library().strerror(code);
+    if (!is_of_certificates(code)) return what;
+    const auto [name, path] = own_certificates();
+    return name.empty() ? what + " (SSL_CERT_FILE may name a file of certificates to trust, such as a proxy's)"
+                        : fmt::format("{} ({} names the certificates to trust: {})", what, name, path);
 }
 
 }  // namespace
@@ -166,7 +200,7 @@ HttpResponse http_request(const HttpRequest& request) {
     if (transfer.error) std::rethrow_exception(transfer.error);
     transfer.response.stopped = code == CURLE_ABORTED_BY_CALLBACK;
     transfer.response.lasting = is_lasting(code);
-    if (code != CURLE_OK) transfer.response.network_error = curl.strerror(code);
+    if (code != CURLE_OK) transfer.response.network_error = problem_of(code);
     return std::move(transfer.response);
 }
 

@@ -15,6 +15,7 @@ struct HubSettings {
     int max_attempts = 5;         ///< for what a network does now and then
     int retry_wait_ms = 1000;     ///< before the second attempt, then twice as long each time
 
+    /// As that library reads them: ~ and $NAME in folders stand for what they are, and a token file that cannot be read for none.
     static HubSettings from_environment();
 };
 
@@ -31,9 +32,12 @@ struct HubModel {
     static std::string name_of(const std::filesystem::path& snapshot);
 };
 
-/// The snapshot of the model that the cache holds: of the commit that refs/REVISION names, of the commit itself, or, for "main" without a
-/// ref, the one changed last. Empty where there is none.
+/// The snapshot of the model that the cache holds: of the commit that refs/REVISION names, or of the commit itself. Empty where there is
+/// none.
 std::filesystem::path find_snapshot(const HubModel& model, const HubSettings& settings);
+/// What may be "main" of a cache that has no ref of it, where the hub cannot be asked: the snapshot changed last of those that no other ref
+/// names, or the only one. Empty where there is none, or the model is another revision.
+std::filesystem::path guess_snapshot(const HubModel& model, const HubSettings& settings);
 /// True where the snapshot has everything that an embedding model needs, as far as its own files tell.
 bool is_complete(const std::filesystem::path& snapshot);
 

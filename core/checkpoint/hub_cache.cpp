@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdlib>
+#include <set>
 
 #include "checkpoint/hub.h"
 #include "common/error.h"
@@ -19,25 +20,54 @@ std::string environment(const char* name) {
     return value ? value : "";
 }
 
+/// Of $NAME or ${NAME} at the beginning of `text`, `length` bytes long: its value, or itself where it has none.
+std::string variable_at(std::string_view text, std::size_t& length) {
+    static constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
+    const bool braced = text.substr(1).starts_with('{');
+    const std::size_t begin = braced ? 2 : 1, end = std::min(text.size(), text.find_first_not_of(letters, begin));
+    const bool closed = !braced || text.substr(end).starts_with('}');
+    length = closed ? end + (braced ? 1 : 0) : end;
+    const char* value = closed ? std::getenv(std::string(text.substr(begin, end - begin)).c_str()) : nullptr;
+    return value ? value : std::string(text.substr(0, length));
+}
+
+/// With the home folder for a ~ in front, and the values of variables.
+fs::path expanded(const std::string& path) {
+    std::string text = path == "~" || path.starts_with("~/") ? home_folder().string() + path.substr(1) : path;
+    for (std::size_t at = text.find('$'); at != text.npos; at = text.find('$', at)) {
+        std::size_t length = 0;
+        const std::string value = variable_at(std::string_view(text).substr(at), length);
+        text.replace(at, length, value);
+        at += value.size();
+    }
+    return text;
+}
+
 fs::path hub_home() {
-    if (const std::string home = environment("HF_HOME"); !home.empty()) return home;
-    if (const std::string cache = environment("XDG_CACHE_HOME"); !cache.empty()) return fs::path(cache) / "huggingface";
+    if (const std::string home = environment("HF_HOME"); !home.empty()) return expanded(home);
+    if (const std::string cache = environment("XDG_CACHE_HOME"); !cache.empty()) return expanded(cache) / "huggingface";
     return home_folder() / ".cache/huggingface";
 }
 
 fs::path hub_cache() {
     for (const char* name : {"HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"})
-        if (const std::string folder = environment(name); !folder.empty()) return folder;
+        if (const std::string folder = environment(name); !folder.empty()) return expanded(folder);
     return hub_home() / "hub";
+}
+
+/// Empty where there is none that can be read: what needs no token goes on without.
+std::string token_in(const fs::path& file) try {
+    std::error_code error;
+    return fs::is_regular_file(file, error) ? std::string(trim(read_file(file, 1 << 16))) : std::string();
+} catch (const Error&) {
+    return "";
 }
 
 std::string hub_token() {
     for (const char* name : {"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"})
         if (const std::string token(trim(environment(name))); !token.empty()) return token;
     const std::string set = environment("HF_TOKEN_PATH");
-    const fs::path path = set.empty() ? hub_home() / "token" : fs::path(set);
-    std::error_code error;
-    return fs::is_regular_file(path, error) ? std::string(trim(read_file(path, 1 << 16))) : std::string();
+    return token_in(set.empty() ? hub_home() / "token" : expanded(set));
 }
 
 bool is_true(const std::string& value) {
@@ -52,13 +82,41 @@ bool is_commit(std::string_view text) {
     return text.size() >= 4 && text.size() <= 64 && text.find_first_not_of("0123456789abcdefABCDEF") == text.npos;
 }
 
-fs::path newest_folder(const fs::path& folder) {
+/// Empty where the file is none that can be read, or names no commit.
+std::string commit_in(const fs::path& ref) try {
     std::error_code error;
-    fs::path newest;
+    const std::string commit = fs::is_regular_file(ref, error) ? std::string(trim(read_file(ref, 4096))) : std::string();
+    return is_commit(commit) ? commit : std::string();
+} catch (const Error&) {
+    return "";
+}
+
+std::set<std::string> named_commits(const fs::path& refs) {
+    std::set<std::string> commits;
+    std::error_code error;
+    for (fs::recursive_directory_iterator at(refs, error), end; at != end; at.increment(error)) commits.insert(commit_in(at->path()));
+    return commits;
+}
+
+std::vector<fs::path> folders_in(const fs::path& folder) {
+    std::error_code error;
+    std::vector<fs::path> folders;
     for (const auto& entry : fs::directory_iterator(folder, error))
-        if (entry.is_directory(error) && (newest.empty() || fs::last_write_time(entry, error) > fs::last_write_time(newest, error)))
-            newest = entry.path();
-    return newest;
+        if (entry.is_directory(error)) folders.push_back(entry.path());
+    return folders;
+}
+
+/// Of a model's folder: the snapshot changed last of those that no ref names, or the only one.
+fs::path newest_snapshot(const fs::path& folder) {
+    std::vector<fs::path> snapshots = folders_in(folder / "snapshots");
+    if (snapshots.size() > 1)
+        std::erase_if(snapshots,
+                      [named = named_commits(folder / "refs")](const fs::path& one) { return named.contains(one.filename().string()); });
+    std::error_code error;
+    const auto newest = std::max_element(snapshots.begin(), snapshots.end(), [&](const fs::path& a, const fs::path& b) {
+        return fs::last_write_time(a, error) < fs::last_write_time(b, error);
+    });
+    return newest == snapshots.end() ? fs::path() : *newest;
 }
 
 bool is_tokenizer_file(std::string_view name) {
@@ -162,14 +220,15 @@ std::string HubModel::name_of(const std::filesystem::path& snapshot) {
 }
 
 std::filesystem::path find_snapshot(const HubModel& model, const HubSettings& settings) {
-    const fs::path folder = model.folder(settings), snapshots = folder / "snapshots", ref = folder / "refs" / model.revision;
+    const fs::path folder = model.folder(settings), snapshots = folder / "snapshots";
     std::error_code error;
-    if (fs::is_regular_file(ref, error)) {
-        const std::string commit(trim(read_file(ref, 4096)));
+    for (const std::string& commit : {commit_in(folder / "refs" / model.revision), model.revision})
         if (is_commit(commit) && fs::is_directory(snapshots / commit, error)) return snapshots / commit;
-    }
-    if (is_commit(model.revision) && fs::is_directory(snapshots / model.revision, error)) return snapshots / model.revision;
-    return model.revision == "main" ? newest_folder(snapshots) : fs::path();
+    return {};
+}
+
+std::filesystem::path guess_snapshot(const HubModel& model, const HubSettings& settings) {
+    return model.revision == "main" ? newest_snapshot(model.folder(settings)) : fs::path();
 }
 
 /// A folder without modules.json may be a plain transformers model, or one of which another tool has fetched a part: the cache's note that

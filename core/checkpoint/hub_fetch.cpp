@@ -1,5 +1,10 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <thread>
 
 #include "checkpoint/http.h"
@@ -30,6 +35,9 @@ bool is_hexadecimal(std::string_view text, std::size_t size) {
     return text.size() == size && text.find_first_not_of("0123456789abcdef") == text.npos;
 }
 
+/// Where a file comes among those of a model: by the last ones is_complete() tells that it is whole.
+int place_of(const std::string& file) { return file == "modules.json" ? 2 : fs::path(file).filename() == "config.json" ? 1 : 0; }
+
 bool may_pass(const HttpResponse& response) {
     if (response.lasting) return false;
     return !response.network_error.empty() || response.status >= 500 || response.status == 429 || response.status == 408;
@@ -38,6 +46,44 @@ bool may_pass(const HttpResponse& response) {
 [[noreturn]] void throw_stopped() {
     throw Error(ExitCode::stopped, "stopped while fetching a model; what was fetched is kept, and the next attempt goes on from there");
 }
+
+/// Where a blob comes together: BLOB.incomplete, of whoever has the lock. Where the file system has no locks it has a name of this process
+/// alone meanwhile, so that nobody else writes, cuts or renames it.
+class Unfinished {
+  public:
+    Unfinished(const fs::path& blob, LockOutcome lock) : kept_(blob.string() + ".incomplete"), path_(kept_) {
+        if (lock == LockOutcome::taken) return;
+        char host[256] = "";
+        ::gethostname(host, sizeof host - 1);
+        const std::string of_host = kept_.filename().string() + "-" + host + "-";
+        path_ = kept_.parent_path() / (of_host + std::to_string(::getpid()));
+        take_over_left(of_host);
+        move(kept_, path_);
+    }
+    ~Unfinished() {
+        if (path_ != kept_) move(path_, kept_);  // it is there where this was interrupted
+    }
+    Unfinished(const Unfinished&) = delete;
+    Unfinished& operator=(const Unfinished&) = delete;
+    const fs::path& path() const { return path_; }
+
+  private:
+    /// What a process of this machine that was killed has left, where nothing is kept: it is gone on with.
+    void take_over_left(const std::string& of_host) const {
+        std::error_code error;
+        if (fs::exists(kept_, error)) return;
+        for (const auto& entry : fs::directory_iterator(kept_.parent_path(), error)) {
+            const std::string name = entry.path().filename().string();
+            const auto process = name.starts_with(of_host) ? parse_int(name.substr(of_host.size())) : std::nullopt;
+            if (process && ::kill(static_cast<pid_t>(*process), 0) != 0 && errno == ESRCH) return move(entry.path(), kept_);
+        }
+    }
+    static void move(const fs::path& from, const fs::path& to) {
+        std::error_code missing;
+        fs::rename(from, to, missing);
+    }
+    fs::path kept_, path_;
+};
 
 /// One model on its way into the cache.
 class Fetch {
@@ -48,7 +94,8 @@ class Fetch {
         check_endpoint();
         const std::optional<std::vector<std::string>> names = list_files();
         if (!names) return std::nullopt;
-        const std::vector<std::string> files = needed_files(*names);
+        std::vector<std::string> files = needed_files(*names);
+        std::stable_sort(files.begin(), files.end(), [](const auto& a, const auto& b) { return place_of(a) < place_of(b); });
         const bool weights =
             std::any_of(files.begin(), files.end(), [](const std::string& name) { return name.ends_with(".safetensors"); });
         if (!weights) throw_without_weights(*names);
@@ -199,8 +246,8 @@ class Fetch {
         const fs::path blob = folder_ / "blobs" / info.etag, locks = settings_.cache / ".locks" / folder_.filename();
         for (const fs::path& parent : {blob.parent_path(), pointer.parent_path(), locks}) make_directories(parent);
         LockFile lock(locks / (info.etag + ".lock"));  // huggingface_hub takes it, too
-        lock.wait_unless_stopped("another process that fetches the same file");
-        if (!fs::exists(blob, error)) fetch_blob(file, info, blob);
+        const LockOutcome outcome = lock.wait_unless_stopped("another process that fetches the same file");
+        if (!fs::exists(blob, error)) fetch_blob(file, info, blob, Unfinished(blob, outcome));
         link_to(blob, pointer);
     }
 
@@ -211,8 +258,8 @@ class Fetch {
     }
 
     /// Into blobs/ETAG.incomplete, which stays when this is interrupted, then to its name.
-    void fetch_blob(const std::string& file, const FileInfo& info, const fs::path& blob) const {
-        const fs::path incomplete = blob.string() + ".incomplete";
+    void fetch_blob(const std::string& file, const FileInfo& info, const fs::path& blob, const Unfinished& unfinished) const {
+        const fs::path& incomplete = unfinished.path();
         for (int hash_failures = 0;;) {
             {
                 PartialFile partial(incomplete);

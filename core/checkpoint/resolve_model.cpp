@@ -4,6 +4,7 @@
 #include "checkpoint/model_folder.h"
 #include "common/error.h"
 #include "common/file.h"
+#include "common/printable.h"
 #include "common/strings.h"
 #include "common/user_folders.h"
 
@@ -67,13 +68,18 @@ class Search {
     }
     /// From the cache where it is whole, else from the hub; what the cache has of it where the hub cannot be asked.
     fs::path on_hub(const HubModel& model) {
-        const fs::path cached = is_folder(model.folder(settings_)) ? find_snapshot(model, settings_) : fs::path();
-        if (settings_.offline || (!cached.empty() && is_complete(cached))) return cached;
+        const bool is_here = is_folder(model.folder(settings_));
+        const fs::path named = is_here ? find_snapshot(model, settings_) : fs::path();
+        if (!named.empty() && is_complete(named)) return named;
+        const fs::path cached = is_here && named.empty() ? guess_snapshot(model, settings_) : named;
+        if (settings_.offline) return cached;
         asked_ = true;
         try {
             return fetch_model(model, settings_).value_or(cached);
         } catch (const Error& error) {
             if (cached.empty() || error.code() == ExitCode::stopped) throw;
+            if (named.empty())
+                say(stderr, "warning: {}; {}, which another revision may be, is taken for {}\n", error.what(), cached.string(), model.name);
             return cached;  // opening it says what is missing
         }
     }

@@ -1,5 +1,7 @@
 #include "experiment/catalogue.h"
 
+#include <experiment/public_headers.h>  // made by the build
+
 #include <algorithm>
 
 #include "common/error.h"
@@ -25,9 +27,17 @@ namespace {
 
 /// That the plugin was built for another Faceter, which is known without libtorch; the worker compares the whole fingerprint.
 std::string version_difference(const Manifest& manifest) {
-    for (const std::string_view field : split(manifest.fingerprint, ';'))
-        if (field.starts_with("faceter=") && field != "faceter=" FACETER_VERSION)
-            return fmt::format("it was built with {}, this program with faceter={}; build it again", field, FACETER_VERSION);
+    const auto fields = split(manifest.fingerprint, ';');
+    const auto said = [&](std::string_view name) {
+        const auto at = std::find_if(fields.begin(), fields.end(), [&](std::string_view field) { return field.starts_with(name); });
+        return at == fields.end() ? std::string_view() : *at;
+    };
+    for (const std::string_view own : {"faceter=" FACETER_VERSION, "headers=" FACETER_PUBLIC_HEADERS}) {
+        const std::string_view name = own.substr(0, own.find('=') + 1), field = said(name);
+        if (field == own || (field.empty() && said("faceter=").empty()))
+            continue;  // what says nothing of its build is compared by the worker
+        return fmt::format("it was built with {}, this program with {}; build it again", field.empty() ? "no headers=" : field, own);
+    }
     return {};
 }
 

@@ -54,11 +54,18 @@ void look_at_torch(const Machine& machine, std::vector<std::string>& to_fetch, s
         to_fetch.emplace_back("no libtorch found ('faceter setup' fetches it; FACETER_TORCH_ROOT names another place)");
     else if (!machine.gpus.empty() && !fs::exists(cuda, unreadable))
         found.push_back({fmt::format("{} is there, and {} is not: runs use the processor alone", machine.gpus.front(), cuda.string()),
-                         "faceter setup --cuda",
+                         command_for_cuda(machine.torch),
                          {}});
 }
 
 }  // namespace
+
+std::string command_for_cuda(const fs::path& torch) {
+    const auto fetched = [&] { return (cache_directory() / "torch-2.11.0").lexically_normal().string() + "/"; };
+    if (reason_of(fetched).empty() && torch.lexically_normal().string().starts_with(fetched())) return "faceter setup --cuda";
+    if (names_torch()) return "unset FACETER_TORCH_ROOT && faceter setup --cuda";
+    return "pip install --force-reinstall 'torch==2.11.*'  # with CUDA, in the Python environment of that libtorch";
+}
 
 std::vector<DoctorFinding> find_in_installation(const Catalogue& catalogue) {
     std::vector<DoctorFinding> found;

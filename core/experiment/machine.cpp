@@ -125,7 +125,8 @@ fs::path worker_program() {
     if (const char* named = std::getenv("FACETER_WORKER"); named && *named) return named;
     const fs::path beside = program_folder() / "faceter-worker";
     if (!fs::exists(beside))
-        throw failure("{}: no such program; it does the training and must lie beside faceter (or set FACETER_WORKER)", beside.string());
+        throw failure("{}: no such program; it trains, lies beside faceter (or set FACETER_WORKER), and is in the package faceter-worker",
+                      beside.string());
     return beside;
 }
 

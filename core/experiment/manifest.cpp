@@ -123,13 +123,27 @@ std::vector<Extension> extensions_at(const Json& json, std::string_view key, std
     return extensions;
 }
 
+/// Who may change the program itself is trusted with its plugins: the bundle and the wheel belong to whoever unpacked them.
+struct stat program_rights() {
+    struct stat info {};
+    ::stat("/proc/self/exe", &info);
+    return info;
+}
+
+bool owner_is_trusted(uid_t owner) { return owner == 0 || owner == ::geteuid() || owner == program_rights().st_uid; }
+
+bool group_is_trusted(gid_t group) {
+    const struct stat program = program_rights();
+    return group == 0 || group == ::getegid() || (group == program.st_gid && (program.st_mode & S_IWGRP));
+}
+
 /// Why code from this file or folder must not be trusted, or nothing. A plugin runs with the user's rights, so nobody else may write it.
 std::string writable_by_others(const fs::path& path) {
     struct stat info {};
     if (::stat(path.c_str(), &info) != 0) return errno_text(errno);
     if (info.st_mode & S_IWOTH) return path.string() + " may be written by everyone; remove that permission (chmod o-w)";
-    if (info.st_uid != 0 && info.st_uid != ::geteuid()) return path.string() + " belongs to another user";
-    if ((info.st_mode & S_IWGRP) && info.st_gid != ::getegid() && info.st_gid != 0)
+    if (!owner_is_trusted(info.st_uid)) return path.string() + " belongs to another user";
+    if ((info.st_mode & S_IWGRP) && !group_is_trusted(info.st_gid))
         return path.string() + " may be written by another group; remove that permission (chmod g-w)";
     return "";
 }

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <functional>
+#include <memory>
+#include <new>
 
 #include "model/device.h"
 #include "model/ops_common.h"
@@ -193,9 +196,18 @@ OpsForm ops_form(const at::Tensor& x) {
 }
 
 float* thread_scratch(std::size_t count) {
-    thread_local std::vector<float> buffer;
-    if (buffer.size() < count) buffer.resize(count);
-    return buffer.data();
+    struct Free {
+        void operator()(float* at) const { std::free(at); }
+    };
+    thread_local std::unique_ptr<float[], Free> buffer;
+    thread_local std::size_t size = 0;
+    if (size >= count) return buffer.get();
+    size = 0;
+    buffer.reset();
+    buffer.reset(static_cast<float*>(std::calloc(count, sizeof(float))));  // pages that nobody writes to take no memory
+    if (!buffer) throw std::bad_alloc();
+    size = count;
+    return buffer.get();
 }
 
 std::vector<at::Tensor> rows_by_segment(const at::Tensor& x, const std::vector<Segment>& segments) {

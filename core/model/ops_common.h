@@ -2,21 +2,32 @@
 #include <ATen/Parallel.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include <exception>
+
 #include "model/ops.h"
 
 /// What the operations' implementations share. Not for others.
 namespace faceter {
 
 /// Runs task(i) for i < count on the threads of ATen's pool, as they become free. Each task writes its own outputs, so the bits do not
-/// depend on who does what. Tasks must not throw.
+/// depend on who does what. What a task throws (memory that is not there) comes when all are over.
 template <typename Task>
 void parallel_tasks(std::int64_t count, Task task) {
     if (count == 1 || at::get_num_threads() == 1 || at::in_parallel_region()) {
         for (std::int64_t i = 0; i < count; ++i) task(i);
         return;
     }
+    std::exception_ptr thrown;
 #pragma omp parallel for schedule(dynamic, 1)
-    for (std::int64_t i = 0; i < count; ++i) task(i);
+    for (std::int64_t i = 0; i < count; ++i) {
+        try {
+            task(i);
+        } catch (...) {
+#pragma omp critical(faceter_parallel_tasks)
+            thrown = std::current_exception();
+        }
+    }
+    if (thrown) std::rethrow_exception(thrown);
 }
 
 /// A C++ value that travels from forward to backward.

@@ -3,7 +3,7 @@
 #include <string>
 
 /// The interface number, raised with every change of what a plugin sees.
-#define FACETER_PLUGIN_ABI 2u
+#define FACETER_PLUGIN_ABI 3u
 #define FACETER_PLUGIN_EXPORT extern "C" __attribute__((visibility("default")))
 
 namespace faceter {

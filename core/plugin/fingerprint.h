@@ -1,4 +1,5 @@
 #pragma once
+#include <experiment/public_headers.h>  // made by the build
 #include <torch/version.h>
 
 /// The build that this file is compiled in, as a literal: nothing has to run to read it. FACETER_VERSION comes from the build.
@@ -11,7 +12,8 @@
 #else
 #define FACETER_SANITIZER "none"
 #endif
-#define FACETER_BUILD_FINGERPRINT                                                                                                 \
-    "cxx_abi=" FACETER_TEXT(__GXX_ABI_VERSION) ";cxx11_strings=" FACETER_TEXT(_GLIBCXX_USE_CXX11_ABI) ";torch=" TORCH_VERSION     \
-                                                                                                      ";faceter=" FACETER_VERSION \
+#define FACETER_BUILD_FINGERPRINT                                                                                                        \
+    "cxx_abi=" FACETER_TEXT(__GXX_ABI_VERSION) ";cxx11_strings=" FACETER_TEXT(_GLIBCXX_USE_CXX11_ABI) ";torch=" TORCH_VERSION            \
+                                                                                                      ";faceter=" FACETER_VERSION        \
+                                                                                                      ";headers=" FACETER_PUBLIC_HEADERS \
                                                                                                       ";sanitizer=" FACETER_SANITIZER

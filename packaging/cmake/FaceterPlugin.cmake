@@ -16,8 +16,12 @@ function(faceter_manifest_main)
   add_library(faceter_manifest_main OBJECT ${FACETER_PLUGIN_CMAKE_DIR}/manifest_main.cpp ${FACETER_ABI_SOURCE})
   target_link_libraries(faceter_manifest_main PUBLIC faceter-base)
   target_include_directories(faceter_manifest_main SYSTEM PRIVATE $<TARGET_PROPERTY:faceter_torch,INTERFACE_INCLUDE_DIRECTORIES>)
+  target_include_directories(faceter_manifest_main PRIVATE ${FACETER_MADE_HEADERS})
   target_compile_definitions(faceter_manifest_main PRIVATE FACETER_VERSION="${FACETER_PLUGIN_VERSION}"
     $<TARGET_PROPERTY:faceter_torch,INTERFACE_COMPILE_DEFINITIONS>)
+  if(TARGET faceter_public_headers)
+    add_dependencies(faceter_manifest_main faceter_public_headers)
+  endif()
 endfunction()
 
 function(faceter_plugin ID)
@@ -41,12 +45,16 @@ function(faceter_plugin ID)
   # bound at load, where a mismatch can still be reported, and the library stays until the end of the process.
   add_library(plugin_${ID} MODULE ${plugin_SOURCES} $<TARGET_OBJECTS:plugin_${ID}_settings>)
   target_link_libraries(plugin_${ID} PRIVATE faceter-learn)
-  target_include_directories(plugin_${ID} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+  target_include_directories(plugin_${ID} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${FACETER_MADE_HEADERS})
   target_compile_definitions(plugin_${ID} PRIVATE FACETER_VERSION="${FACETER_PLUGIN_VERSION}")
   target_link_options(plugin_${ID} PRIVATE LINKER:-z,now LINKER:-z,nodelete
     LINKER:--version-script=${FACETER_PLUGIN_CMAKE_DIR}/plugin.map)
   set_target_properties(plugin_${ID} PROPERTIES OUTPUT_NAME ${ID} PREFIX "" SUFFIX ".so" LIBRARY_OUTPUT_DIRECTORY ${folder}
-    LINK_DEPENDS ${FACETER_PLUGIN_CMAKE_DIR}/plugin.map INSTALL_RPATH "$ORIGIN/../..")
+    LINK_DEPENDS ${FACETER_PLUGIN_CMAKE_DIR}/plugin.map INSTALL_RPATH "$ORIGIN/../.."
+    BUILD_WITH_INSTALL_RPATH ON)
+  if(TARGET faceter_public_headers)
+    add_dependencies(plugin_${ID} faceter_public_headers)
+  endif()
   if(TARGET faceter_pch)
     target_precompile_headers(plugin_${ID} REUSE_FROM faceter_pch)
   endif()

@@ -9,7 +9,7 @@ if(NOT TARGET faceter-base)
   include(${CMAKE_CURRENT_LIST_DIR}/FindTorchWheel.cmake)
   set(CMAKE_POSITION_INDEPENDENT_CODE ON)
   foreach(library base learn)
-    add_library(faceter-${library} SHARED IMPORTED)
+    add_library(faceter-${library} SHARED IMPORTED GLOBAL)
     set_target_properties(faceter-${library} PROPERTIES
       IMPORTED_LOCATION "${faceter_PREFIX}/lib/libfaceter-${library}.so"
       IMPORTED_NO_SONAME OFF

@@ -51,6 +51,7 @@ class SmallHub {
             answer_first->pop_back();
             return answer;
         }
+        if (!failing.empty() && request.path.ends_with(commit + "/" + failing)) return {500, {}, ""};
         if (gated && request.headers.count("authorization") == 0) return {401, {"X-Error-Code: GatedRepo"}, "gated"};
         if (request.path.starts_with("/api/models/")) return list(request.path.substr(12));
         if (request.path.starts_with("/large/")) return large(request);
@@ -69,6 +70,7 @@ class SmallHub {
     std::string url;
     std::map<std::string, std::string> files;
     bool gated = false, ranges = true;
+    std::string failing;  // the file that is not to be had
     std::optional<std::string> announced_hash, small_hash;
     std::string more;                           // sent behind the end of weights
     std::size_t cut_after = std::string::npos;  // every answer with weights breaks off after so many bytes
@@ -150,8 +152,10 @@ class TestHub : public QObject {
     }
     void cleanup() {
         clear_stop_request();
+        set_file_fault_hook(nullptr);
         server_.reset();
-        for (const char* name : {"HF_ENDPOINT", "HF_HUB_CACHE", "HF_HOME", "HF_TOKEN", "HF_HUB_OFFLINE"}) qunsetenv(name);
+        for (const char* name : {"HF_ENDPOINT", "HF_HUB_CACHE", "HF_HOME", "HF_TOKEN", "HF_HUB_OFFLINE", "HF_TOKEN_PATH", "SSL_CERT_FILE"})
+            qunsetenv(name);
     }
 
     void a_model_is_fetched_into_the_layout_of_the_hubs_own_library() {
@@ -210,6 +214,77 @@ class TestHub : public QObject {
         EXPECT_ERROR(fetch("org/name@none"), "'org/name@none'", "no revision 'none'");
         for (const char* bad : {"org/name@", "org/name@../x", "org/name@.x", "../name", "org/..", "a/b/c", "org", "org/na me"})
             QVERIFY2(!HubModel::parse(bad), bad);
+    }
+    void a_pinned_revision_is_not_taken_for_the_main_one() {
+        check_whole(resolve_model("org/name@v1"));
+        QVERIFY(!fs::exists(model_folder() / "refs/main"));
+        server_->forget_requests();
+        check_whole(resolve_model("org/name"));
+        QCOMPARE(count("/revision/main"), std::size_t{1});
+        QCOMPARE(read_file(model_folder() / "refs/main"), commit);
+    }
+    void what_the_cache_has_without_a_ref_is_taken_where_the_hub_cannot_be_asked() {
+        const fs::path snapshot = *fetch();
+        fs::remove(model_folder() / "refs/main");
+        hub_->answer_first = std::vector<ServerAnswer>{{403, {}, ""}};
+        QCOMPARE(resolve_model("org/name"), snapshot);
+        QCOMPARE(count("/revision/main"), std::size_t{2});
+    }
+    void a_fetch_that_broke_off_at_any_file_leaves_no_model_that_counts_as_whole() {
+        hub_->files["tokenizer_config.json"] = hub_->files["config_sentence_transformers.json"] = hub_->files["vocab.txt"] = "{}";
+        std::vector<std::string> names;
+        for (const auto& [name, content] : hub_->files) names.push_back(name);
+        for (const std::string& name : needed_files(names)) {
+            hub_->failing = name;
+            EXPECT_ERROR(fetch(), name.c_str());
+            QVERIFY2(!is_complete(model_folder() / "snapshots" / commit), name.c_str());
+            fs::remove_all(model_folder());
+        }
+        hub_->failing.clear();
+        check_whole(*fetch());
+    }
+    void without_locks_another_process_that_is_done_disturbs_nobody() {
+        set_file_fault_hook([](FileOperation operation, const fs::path&) { return operation == FileOperation::lock ? ENOLCK : 0; });
+        hub_->on_large = [this] { fs::remove(incomplete()); };  // as renaming it does
+        check_whole(*fetch());
+    }
+    void without_locks_an_attempt_that_broke_off_is_gone_on_with() {
+        set_file_fault_hook([](FileOperation operation, const fs::path&) { return operation == FileOperation::lock ? ENOLCK : 0; });
+        make_directories(model_folder() / "blobs");
+        write_file_atomic(incomplete(), SmallHub::weights().substr(0, 123'456));
+        hub_->cut_after = 0;
+        EXPECT_ERROR(fetch(), "'org/name'", "model.safetensors");
+        QCOMPARE(fs::file_size(incomplete()), std::uintmax_t{123'456});
+        hub_->cut_after = std::string::npos;
+        server_->forget_requests();
+        check_whole(*fetch());
+        for (const ServerRequest& request : server_->requests())
+            if (request.path.starts_with("/large/")) QCOMPARE(request.headers.at("range"), std::string("bytes=123456-"));
+    }
+    void certificates_that_cannot_be_read_are_named_by_their_variable() {
+        const std::string path = (folder_->path() / "none.pem").string();
+        qputenv("SSL_CERT_FILE", path.c_str());
+        settings_.endpoint = "https" + settings_.endpoint.substr(std::string("http").size());
+        EXPECT_ERROR(fetch(), "SSL_CERT_FILE", path.c_str());
+    }
+    void a_token_file_that_cannot_be_read_stops_no_model() {
+        make_directories(folder_->path() / "home");
+        write_file_atomic(folder_->path() / "home/token", std::string(1 << 17, 'x'));
+        QCOMPARE(HubSettings::from_environment().token, std::string());
+        check_whole(resolve_model("org/name"));
+    }
+    void folders_in_the_environment_may_begin_with_the_home_folder_and_hold_variables() {
+        const QByteArray home = qgetenv("HOME");
+        qputenv("HOME", folder_->path().c_str());
+        qputenv("FACETER_TEST_PART", "disk");
+        qputenv("HF_HUB_CACHE", "~/$FACETER_TEST_PART/${FACETER_TEST_PART}s/$FACETER_TEST_NONE");
+        qputenv("HF_TOKEN_PATH", "~/token");
+        write_file_atomic(folder_->path() / "token", "hf_own");
+        const HubSettings settings = HubSettings::from_environment();
+        qputenv("HOME", home);
+        qunsetenv("FACETER_TEST_PART");
+        QCOMPARE(settings.cache, folder_->path() / "disk/disks/$FACETER_TEST_NONE");
+        QCOMPARE(settings.token, std::string("hf_own"));
     }
     void a_broken_connection_goes_on_where_it_broke_off() {
         hub_->cut_after = 100'000;

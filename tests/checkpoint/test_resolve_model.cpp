@@ -42,6 +42,16 @@ class TestResolveModel : public QObject {
         write_file_atomic(root_.path() / "hub/models--org--name/refs/main", "../../../../etc");  // hostile: not a commit
         QVERIFY(resolve_model("org/name") == first || resolve_model("org/name") == second);
     }
+    void offline_a_snapshot_of_another_revision_is_taken_for_the_main_one_only_where_it_is_alone() {
+        const fs::path own = make("hub/models--org--pinned/snapshots/00aa"), pinned = make("hub/models--org--pinned/snapshots/00bb");
+        make("hub/models--org--pinned/refs/pr");
+        write_file_atomic(root_.path() / "hub/models--org--pinned/refs/pr/1", "00bb");
+        fs::last_write_time(own, fs::last_write_time(pinned) - std::chrono::hours(1));
+        QCOMPARE(resolve_model("org/pinned"), own);
+        QCOMPARE(resolve_model("org/pinned@pr/1"), pinned);
+        fs::remove(own);
+        QCOMPARE(resolve_model("org/pinned"), pinned);
+    }
     void a_snapshot_says_whose_it_is() {
         for (const char* name : {"org/name", "org/name-2.1"}) {
             const fs::path snapshots = HubModel::parse(name)->folder(HubSettings::from_environment()) / "snapshots";

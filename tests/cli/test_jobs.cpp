@@ -31,6 +31,19 @@ class TestJobs : public QObject {
         for (std::size_t at = 0; (at = followed.err.find("may be old", at)) != std::string::npos; ++at) ++told;
         QCOMPARE(told, std::size_t{2});  // before it follows, and at its first look of three
     }
+    void a_run_whose_profile_is_gone_does_not_end_the_following_of_others() {
+        const TemporaryDirectory folder, config;
+        const RunDirectory there = sample_run(folder.path(), 0), here = sample_run(folder.path(), 1);
+        write_attempt(there, 1, 5, "");
+        write_launch(there, {"ssh", "gone", "", "/elsewhere"});
+        write_attempt(here, 1, 5, "finished");
+        const Outcome followed = faceter::testing::faceter({"follow", there.info().id, here.info().id, "--project", folder.path().string()},
+                                                           {"XDG_CONFIG_HOME=" + config.path().string()});
+        QCOMPARE(followed.code, 5);
+        HAS(followed.err, "no profile 'gone'");
+        HAS(followed.err, "done in");
+        HAS(followed.err, "nothing more comes: 1 run was not followed to the end");
+    }
     void a_run_of_another_user_is_running_where_proc_hides_its_process() {
         const TemporaryDirectory folder;
         const RunDirectory run = sample_run(folder.path());

@@ -82,7 +82,7 @@ class TestProgress : public QObject {
         say(stderr, "warning: two\n");
         const std::string text = terminal.shown();
         line.finish();
-        QVERIFY2(text.find("texts\033[?7h\r\033[Kwarning: one\r\nwarning: two\r\n") != text.npos, printable(text).c_str());
+        QVERIFY2(text.find("\033[?7h\r\033[Kwarning: one\r\nwarning: two\r\n") != text.npos, printable(text).c_str());
     }
     /// Of characters that take two cells more are drawn than there is room for: the terminal must not begin another line.
     void the_terminal_does_not_wrap_it() {

@@ -75,6 +75,29 @@ class TestManifest : public QObject {
         const std::string reason = catalogue.plugins().rejected[0].reason;
         QVERIFY2(reason.starts_with("it was built with faceter=0.0.1, this program with faceter="), reason.c_str());
     }
+    void a_plugin_of_other_headers_is_left_out_before_a_run_begins() {
+        const TemporaryDirectory folder;
+        Manifest other = sample_manifest("other");
+        other.fingerprint = "cxx_abi=1017;torch=2.11.0;headers=0123456789abcdef;sanitizer=none";
+        write_manifest(other, folder.path() / "other.json");
+        const Catalogue catalogue = Catalogue::load({folder.path()});
+        QCOMPARE(catalogue.plugins().rejected.size(), std::size_t{1});
+        const std::string reason = catalogue.plugins().rejected[0].reason;
+        QVERIFY2(reason.starts_with("it was built with headers=0123456789abcdef, this program with headers="), reason.c_str());
+    }
+    void a_plugin_of_before_headers_had_a_number_is_left_out() {
+        const TemporaryDirectory folder;
+        const auto reason_of = [&](const std::string& version) {
+            Manifest other = sample_manifest("other");
+            other.fingerprint = "cxx_abi=1017;torch=2.11.0;faceter=" + version + ";sanitizer=none";
+            write_manifest(other, folder.path() / "other.json");
+            return Catalogue::load({folder.path()}).plugins().rejected.at(0).reason;
+        };
+        const std::string of_another = reason_of("0.0.1"), before = "this program with faceter=";
+        const std::size_t begin = of_another.find(before) + before.size();
+        const std::string reason = reason_of(of_another.substr(begin, of_another.find(';', begin) - begin));
+        QVERIFY2(reason.starts_with("it was built with no headers=, this program with headers="), reason.c_str());
+    }
     void hostile_manifests_are_refused() {
         Json json = manifest_to_json(sample_manifest());
         json["id"] = "../evil";

@@ -6,6 +6,7 @@
 #include "data/line_reader.h"
 #include "eval/embedder.h"
 #include "model/compute.h"
+#include "model/ops.h"
 #include "support/backbones.h"
 #include "support/taken_memory.h"
 #include "support/tensors.h"
@@ -161,6 +162,16 @@ class TestCompute : public QObject {
         QCOMPARE(prepare_products(*model, Compute::int8, false).smallest_cosine, 0.0);
         const std::string_view text = "a text";
         EXPECT_ERROR(embed_texts(*model, {&text, 1}, {}), "not finite", "damaged");
+    }
+    /// Damaged weights of an MLP show in the vectors, whatever its activation.
+    void what_is_no_number_stays_none_in_every_activation() {
+        for (const Activation activation : {Activation::gelu, Activation::gelu_tanh, Activation::relu, Activation::silu}) {
+            const at::Tensor u = at::zeros({2, 37});
+            for (const std::int64_t place : {3, 36}) u[1][place] = std::nan("");
+            const at::Tensor y = activate(u, {.activation = activation});
+            QCOMPARE(y.isnan().sum().item<std::int64_t>(), std::int64_t{2});
+            QVERIFY(y[1][3].isnan().item<bool>() && y[1][36].isnan().item<bool>());
+        }
     }
     void weights_that_are_laid_out_can_be_given_up() {
         NEED_MINILM();

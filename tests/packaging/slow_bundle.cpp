@@ -96,6 +96,11 @@ class SlowBundle : public QObject {
                 QVERIFY2(fs::exists(site_ / "bundle/share/doc/faceter" / ("copyright-" + std::string(package))), package);
         QVERIFY(libraries.output.contains("libgcc_s.so.1"));
     }
+    /// What is started from the bundle may need a newer one, which the machine has.
+    void libcrypto_lies_apart_so_that_the_one_of_the_machine_can_be_taken() {
+        QVERIFY(fs::exists(site_ / "bundle/lib/crypto/libcrypto.so.3"));
+        QVERIFY(!fs::exists(site_ / "bundle/lib/libcrypto.so.3"));
+    }
     void it_trains_where_only_a_torch_wheel_is_present() {
         const Outcome outcome = inside("/bundle/faceter", {"--torch", "/torch", "run", "/e.yaml", "--project", "/tmp/p"});
         VERIFY_CODE(outcome, 0);

@@ -24,6 +24,22 @@ class SlowPlugins : public QObject {
                                                  "-DCMAKE_PREFIX_PATH=" + text(prefix_), "-DSTART_MODEL=" + start_model()});
         return configured.code == 0 ? run("cmake", {"--build", folder}) : configured;
     }
+    /// The objective, built against an installation in which that file was another.
+    void is_refused_after(const char* file, const std::string& content, const QString& field) const {
+        const std::string own = read_file(prefix_ / file);
+        overwrite(prefix_ / file, content);
+        const Outcome rebuilt = build("objective");
+        overwrite(prefix_ / file, own);
+        VERIFY_CODE(rebuilt, 0);
+        const Outcome refused = run(prefix_ / "bin/faceter", {"check", text(source("objective") / "experiment.yaml"), "--set",
+                                                              "model=" + start_model(), "--plugin-dir", text(built("objective"))});
+        VERIFY_CODE(refused, 3);
+        QVERIFY2(refused.output.contains("a plugin was rejected: ") && refused.output.contains("it was built with " + field),
+                 qPrintable(refused.output));
+        const Outcome examined = run(prefix_ / "bin/faceter", {"doctor", "--plugin-dir", text(built("objective"))});
+        QVERIFY2(examined.output.simplified().contains("my_objective.json: it was built with " + field + ", this program with "),
+                 qPrintable(examined.output));
+    }
 
   private Q_SLOTS:
     void initTestCase() {
@@ -71,22 +87,23 @@ class SlowPlugins : public QObject {
         VERIFY_CODE(symbols, 0);
         QCOMPARE(symbols.output.trimmed(), QString("faceter_plugin_entry"));
     }
+    void two_new_plugins_are_configured_as_one_project() {
+        const fs::path both = folder_.path() / "both";
+        for (const char* name : {"first", "second"})
+            VERIFY_CODE(run(prefix_ / "bin/faceter", {"plugin", "new", name, "--kind", "objective", "--output", text(both / name)}), 0);
+        overwrite(both / "CMakeLists.txt",
+                  "cmake_minimum_required(VERSION 3.25)\nproject(both LANGUAGES CXX)\nadd_subdirectory(first)\nadd_subdirectory(second)\n");
+        VERIFY_CODE(run("cmake", {"-S", text(both), "-B", text(both / "build"), "-G", "Ninja", "-DCMAKE_PREFIX_PATH=" + text(prefix_)}), 0);
+    }
     void a_plugin_of_another_version_is_refused_with_the_field_named() {
         if (!fs::exists(built("objective") / "my_objective.so") || start_model().isEmpty()) QSKIP("the plugin was not built and run");
-        const fs::path version = prefix_ / "lib/cmake/faceter/faceterConfigVersion.cmake";
-        fs::copy_file(version, folder_.path() / "version");
-        overwrite(version, "set(PACKAGE_VERSION 0.0.1)\n");
-        const Outcome rebuilt = build("objective");
-        fs::copy_file(folder_.path() / "version", version, fs::copy_options::overwrite_existing);
-        VERIFY_CODE(rebuilt, 0);
-        const Outcome refused = run(prefix_ / "bin/faceter", {"check", text(source("objective") / "experiment.yaml"), "--set",
-                                                              "model=" + start_model(), "--plugin-dir", text(built("objective"))});
-        VERIFY_CODE(refused, 3);
-        QVERIFY2(refused.output.contains("a plugin was rejected: ") && refused.output.contains("it was built with faceter=0.0.1"),
-                 qPrintable(refused.output));
-        const Outcome examined = run(prefix_ / "bin/faceter", {"doctor", "--plugin-dir", text(built("objective"))});
-        QVERIFY2(examined.output.simplified().contains("my_objective.json: it was built with faceter=0.0.1, this program with faceter="),
-                 qPrintable(examined.output));
+        is_refused_after("lib/cmake/faceter/faceterConfigVersion.cmake", "set(PACKAGE_VERSION 0.0.1)\n", "faceter=0.0.1");
+    }
+    /// The number of the version stays while what plugins see changes.
+    void a_plugin_of_other_headers_is_refused_with_the_field_named() {
+        if (!fs::exists(built("objective") / "my_objective.so") || start_model().isEmpty()) QSKIP("the plugin was not built and run");
+        is_refused_after("include/faceter/experiment/public_headers.h",
+                         "#pragma once\n#define FACETER_PUBLIC_HEADERS \"0123456789abcdef\"\n", "headers=0123456789abcdef");
     }
 };
 

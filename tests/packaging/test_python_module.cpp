@@ -147,6 +147,36 @@ except faceter.FaceterError as error: print(error)
         VERIFY_CODE(outcome, 0);
         QCOMPARE(outcome.output, QString("interrupted\nfaceter-worker ended with -9\n"));
     }
+    /// As of a signal's handler, in the middle of a request.
+    void any_other_exception_takes_a_call_back_too() {
+        NEED_SHARED();
+        const fs::path interpreter = python_with_numpy();
+        if (interpreter.empty()) QSKIP("no python3 has numpy: packaging/setup.sh --tests");
+        const Outcome outcome = python("folder = '" + text(shared_folder() / "fixtures/bert") + "'\n" + R"(
+model = faceter.Model(folder, threads=1)
+few = model.embed(['a text'])
+send = model._send
+def cut(message):
+    model._send = send
+    model._process.stdin.write(b'half a line')
+    model._process.stdin.flush()
+    raise TimeoutError('an alarm')
+model._send = cut
+try: model.embed(['a text'])
+except TimeoutError as error: print(error)
+assert (model.embed(['a text']) == few).all()
+)",
+                                       interpreter);
+        VERIFY_CODE(outcome, 0);
+        QCOMPARE(outcome.output, QString("an alarm\n"));
+    }
+    void the_project_of_a_model_may_be_a_path() {
+        const Outcome outcome = python(
+            "import json, pathlib\n"
+            "with faceter.Model('minilm', project=pathlib.Path('/a b')) as model: print(json.dumps(model._params))");
+        VERIFY_CODE(outcome, 0);
+        QCOMPARE(outcome.output, QString("{\"model\": \"minilm\", \"project\": \"/a b\"}\n"));
+    }
     void one_text_is_not_taken_for_its_letters() {
         const Outcome outcome = python("try: faceter.embed('a text', model='minilm')\nexcept TypeError as error: print(error)");
         VERIFY_CODE(outcome, 0);

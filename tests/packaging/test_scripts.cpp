@@ -70,11 +70,12 @@ class LaunchedBundle {
         std::ofstream(torch() / "lib/libc10.so") << "__cxx11";
         std::ofstream(torch() / "version.py") << "__version__ = '" << version << "'\n";
     }
-    Outcome start(const char* program, const QStringList& arguments) const {
+    Outcome start(const char* program, const QStringList& arguments) const { return start(program, arguments, text(folder())); }
+    Outcome start(const char* program, const QStringList& arguments, const QString& home) const {
         return run(bundle() / program, arguments,
                    {{"PATH", text(folder() / "tools") + ":" + qEnvironmentVariable("PATH")},
                     {"PYTHONPATH", text(torch().parent_path())},
-                    {"HOME", text(folder())},
+                    {"HOME", home},
                     {"FACETER_TORCH", ""},
                     {"FACETER_WORKER", ""},
                     {"FACETER_CACHE", ""},
@@ -288,6 +289,68 @@ class TestScripts : public QObject {
         VERIFY_CODE(outcome, 5);
         QVERIFY2(outcome.output.contains("could not fetch torch==2.11.0"), qPrintable(outcome.output));
         QVERIFY(!fs::exists(machine.torch()));
+    }
+    void without_pip_the_error_names_its_package() {
+        const Machine machine;
+        machine.set("without_pip");
+        const Outcome outcome = machine.setup();
+        VERIFY_CODE(outcome, 5);
+        QVERIFY2(outcome.output.contains("install the package python3-pip"), qPrintable(outcome.output));
+    }
+    void a_cache_that_cannot_be_made_is_said_with_what_names_another() {
+        const Machine machine;
+        machine.set("file");
+        const Outcome outcome =
+            run("/usr/bin/env", {"FACETER_CACHE=" + text(machine.tools() / "file/cache"), text(project / "packaging/setup.sh"), "--user"});
+        VERIFY_CODE(outcome, 5);
+        QVERIFY2(outcome.output.contains("no place for the cache") && outcome.output.contains("FACETER_CACHE names another"),
+                 qPrintable(outcome.output));
+    }
+    /// As a service or a batch job may be started; core/common finds the folder of the user as well.
+    void without_a_home_in_the_environment_the_one_of_the_user_is_taken() {
+        const LaunchedBundle bundle;
+        std::ofstream(bundle.folder() / "tools/getent") << "#!/bin/sh\necho \"me:x:7:7::" << bundle.folder().string() << ":/bin/sh\"\n";
+        fs::permissions(bundle.folder() / "tools/getent", fs::perms::owner_all);
+        fs::create_directories(bundle.folder() / ".cache/faceter/pyarrow-26.0.1/pyarrow");
+        const Outcome outcome = bundle.start("faceter", {"libraries"}, "");
+        QVERIFY2(outcome.output.contains(text(bundle.folder() / ".cache/faceter/pyarrow-26.0.1")), qPrintable(outcome.output));
+    }
+    void remarks_of_public_headers_do_not_change_their_number_and_members_do() {
+        const TemporaryDirectory folder;
+        const auto number = [&](const char* header) {
+            write_file_atomic(folder.path() / "public_headers.txt", "# what is public\na.h\n");
+            write_file_atomic(folder.path() / "a.h", header);
+            const Outcome outcome = run("cmake", {"-DCORE=" + text(folder.path()), "-DOUTPUT=" + text(folder.path() / "made.h"), "-P",
+                                                  text(project / "packaging/cmake/write_public_headers.cmake")});
+            return outcome.code == 0 ? read_file(folder.path() / "made.h") : outcome.output.toStdString();
+        };
+        const std::string before = number("struct A {\n    int b;\n};\n");
+        QVERIFY2(before.find("#define FACETER_PUBLIC_HEADERS \"") != std::string::npos, before.c_str());
+        QCOMPARE(number("/// Says more.\nstruct A {\n\n    int b;  ///< a number\n};\n"), before);
+        QVERIFY(number("struct A {\n    int c;\n    int b;\n};\n") != before);
+    }
+    /// An empty element is the folder that one stands in: a library that lies there would be opened.
+    void no_program_opens_libraries_of_the_folder_that_one_stands_in() {
+        int seen = 0;
+        std::error_code not_built;
+        for (const char* folder : {"bin", "lib", "lib/faceter", "lib/faceter/plugins"})
+            for (const auto& entry : fs::directory_iterator(binaries / folder, not_built)) {
+                if (!entry.is_regular_file() || entry.path().extension() == ".json") continue;
+                const Outcome dynamic = run("readelf", {"--dynamic", "--wide", text(entry.path())});
+                const auto path = QRegularExpression("\\(R(?:UN)?PATH\\).*\\[(.*)\\]").match(dynamic.output);
+                if (!path.hasMatch()) continue;
+                ++seen;
+                QVERIFY2(!path.captured(1).split(':').contains(QString()), qPrintable(text(entry.path()) + ": " + path.captured(1)));
+            }
+        if (seen == 0) QSKIP("nothing is built");
+    }
+    /// Its libssl, and programs that are started, may need a newer one than the bundle's.
+    void where_the_machine_has_a_libcrypto_the_one_of_the_bundle_is_not_in_the_way() {
+        const LaunchedBundle bundle;
+        QVERIFY(!bundle.start("faceter", {"libraries"}).output.contains("/lib/crypto") ||
+                !fs::exists("/usr/lib/x86_64-linux-gnu/libcrypto.so.3"));
+        QVERIFY2(read_file(project / "packaging/bundle.sh").find("libcrypto.*) cp -L \"$path\" \"$bundle/lib/crypto/") != std::string::npos,
+                 "where it is packed");
     }
     /// Else nobody who has another torch for other things could run `faceter setup`.
     void a_torch_that_python_has_for_other_things_is_passed_over() {

@@ -191,6 +191,22 @@ class TestResultNames : public QObject {
         }
     }
 
+    void a_limit_that_does_not_reach_a_set_leaves_it_whole() {
+        write_retrieval(in("search"));
+        const ChildResult both =
+            worker({"evaluate", "--model", model(), "--data", in("search"), "--data", in("en/sts"), "--json", "--max-examples", "2"});
+        QVERIFY2(both.exit_code == 0, both.last_lines.c_str());
+        QVERIFY2(both.last_lines.find("'search' is a retrieval set, and scored whole") != std::string::npos, both.last_lines.c_str());
+        const Json sets = Json::parse(both.output).at("datasets");
+        QVERIFY(!sets.at(0).at("settings").contains("max_examples"));
+        QCOMPARE(sets.at(1).at("settings").at("max_examples").get<int>(), 2);
+        for (const auto& [set, limit] : {std::pair("search", "--max-examples"), {"en/sts", "--max-queries"}}) {
+            const ChildResult whole =
+                worker({"evaluate", "--model", model(), "--data", in(set), "--mteb-results", in("whole"), limit, "2"});
+            QVERIFY2(whole.exit_code == 0, whole.last_lines.c_str());
+        }
+    }
+
     /// A suite is read set by set: an hour's scores are not lost for a set that is broken.
     void what_was_scored_is_printed_where_a_later_set_is_broken() {
         const std::string root = in("suite");

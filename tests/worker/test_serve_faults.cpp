@@ -11,9 +11,11 @@
 #include <set>
 #include <thread>
 
+#include "checkpoint/safetensors.h"
 #include "common/json.h"
 #include "common/strings.h"
 #include "support/test.h"
+#include "text/tokenizer.h"
 #include "worker/embedding_server.h"
 
 using namespace faceter;
@@ -54,6 +56,19 @@ std::string ask_until(const Server& server, const std::vector<std::string>& text
     return "";
 }
 
+/// The vector of this word holds no numbers.
+void damage_word(const fs::path& model, const std::string& word) {
+    std::vector<std::int32_t> ids;
+    load_tokenizer(model)->encode(word, 0, ids);
+    const fs::path weights = model / "model.safetensors";
+    const SafetensorsFile file(weights);
+    const TensorInfo& words = *file.find("embeddings.word_embeddings.weight");
+    const auto row = static_cast<std::size_t>(words.shape.at(1)) * sizeof(float);
+    std::string bytes = read_file(weights);
+    bytes.replace(words.offset + static_cast<std::size_t>(ids.at(1)) * row, row, row, '\xff');
+    write_file_atomic(weights, bytes);
+}
+
 }  // namespace
 
 /// Clients and servers that end in the middle of a batch.
@@ -90,6 +105,21 @@ class TestServeFaults : public QObject {
         QTRY_COMPARE_WITH_TIMEOUT(server.metric("faceter_waiting_texts"), 0.0, patience_ms);
         QVERIFY(server.metric("faceter_dropped_requests_total") > 0);
         QTRY_COMPARE_WITH_TIMEOUT(server.open_connections(), std::size_t{0}, patience_ms);
+    }
+    void a_text_without_finite_numbers_fails_its_own_request_alone() {
+        const TemporaryDirectory folder;
+        const fs::path model = folder.path() / "damaged";
+        fs::copy(tiny_model(), model, fs::copy_options::recursive);
+        damage_word(model, "mouse");
+        const Server server({"--max-texts", "100000"}, QProcessEnvironment::systemEnvironment(), model.string());
+        HttpClient busy(server.port);
+        send_request(busy, long_request(4000));
+        QTRY_VERIFY_WITH_TIMEOUT(server.metric("faceter_batches_total") > 0, patience_ms);
+        const HttpAnswer bad = server.embeddings({{"input", "a mouse"}});
+        QCOMPARE(bad.status, 500);
+        QVERIFY2(bad.body.find("not finite") != std::string::npos, bad.body.c_str());
+        const HttpAnswer answer = busy.read();
+        QVERIFY2(answer.status == 200, answer.body.substr(0, 300).c_str());
     }
     void the_end_waits_for_those_that_are_there_and_not_for_those_that_hung_up() {
         Server server(QStringList{"--max-texts", "100000"});

@@ -1,5 +1,7 @@
 #include <ATen/ATen.h>
 
+#include <algorithm>
+
 #include "common/file.h"
 #include "eval/embedder.h"
 #include "model/task_adapters.h"
@@ -69,6 +71,29 @@ class TestServePrompts : public QObject {
         QVERIFY(max_difference(vector_in(answer), embed_texts(*opened, {&sentence, 1}, route)) < 1e-6);
         const std::vector<std::string> wanted{"bare", "bare:retrieval_passage", "bare:retrieval_query", "bare:text_matching"};
         QVERIFY(served_names(server) == wanted);
+    }
+    void the_documents_of_a_folder_with_a_router_do_not_pass_it() {
+        const TemporaryDirectory folder;
+        const fs::path model = folder.path() / "gates",
+                       plain = folder.path() / "plain";  // as of one task alone: without the tasks of its run
+        fs::copy(FACETER_SOURCE_DIR "/tests/versions/0.1.0/exports/gates", model, fs::copy_options::recursive);
+        fs::remove(model / "faceter.json");
+        fs::remove(model / "config_sentence_transformers.json");
+        write_file_atomic(model / "config_sentence_transformers.json",
+                          Json{{"prompts", {{"default", "find "}}}, {"default_prompt_name", "default"}}.dump());
+        fs::copy(model, plain, fs::copy_options::recursive);
+        fs::remove(plain / "router.json");
+        const at::Tensor wanted = embed_texts(*open_folder_model(plain), {&sentence, 1}, Route{"find ", 0, Path{}});
+        const Server server({}, QProcessEnvironment::systemEnvironment(), model.string());
+        for (const Json& asked : {Json{{"model", "gates:document"}}, Json{{"model", "gates"}, {"prompt_name", "document"}}}) {
+            Json request = asked;
+            request["input"] = std::string(sentence);
+            const HttpAnswer answer = server.embeddings(request);
+            QVERIFY2(answer.status == 200, answer.body.c_str());
+            QVERIFY(max_difference(vector_in(answer), wanted) < 1e-6);
+        }
+        const std::vector<std::string> names = served_names(server);
+        QVERIFY(std::find(names.begin(), names.end(), "gates:document") != names.end());
     }
     void names_of_models_and_prompts_may_hold_colons() {
         const TemporaryDirectory folder;

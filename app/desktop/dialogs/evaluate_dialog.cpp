@@ -47,7 +47,8 @@ EvaluateDialog::EvaluateDialog(const Workspace& workspace, const RunRow& run, co
     m_most->setObjectName(QStringLiteral("evaluateMost"));
     m_most->setRange(0, most_examples);
     m_most->setSpecialValueText(tr("all"));
-    m_most->setAccessibleName(tr("Most test texts, pairs or sentences of a set"));
+    m_most->setAccessibleName(tr("Most test texts, pairs, sentences or queries of a set"));
+    m_most->setToolTip(tr("Of retrieval sets so many queries count; their documents are all searched."));
     form()->addRow(tr("Run"), plainLabel(m_name));
     form()->addRow(tr("Data folders"), makeFolders());
     form()->addRow(tr("Examples of a set"), m_most);
@@ -95,7 +96,8 @@ QString EvaluateDialog::missing() const { return m_folders->count() == 0 ? tr("N
 JobRequest EvaluateDialog::request() const {
     QStringList words{QStringLiteral("evaluate"), QStringLiteral("--model"), m_run, QStringLiteral("--project"), m_project};
     for (int row = 0; row < m_folders->count(); ++row) words << QStringLiteral("--data") << m_folders->item(row)->text();
-    if (m_most->value() > 0) words << QStringLiteral("--max-examples") << QString::number(m_most->value());
+    for (const char* limit : {"--max-examples", "--max-queries"})  // each of other sets
+        if (m_most->value() > 0) words << QString::fromLatin1(limit) << QString::number(m_most->value());
     words << QStringLiteral("--json");
     return {tr("Evaluation of %1").arg(m_name), words, {}};
 }

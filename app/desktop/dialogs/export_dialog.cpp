@@ -44,6 +44,7 @@ ExportDialog::ExportDialog(const Workspace& workspace, const RunRow& run, QWidge
     form()->addRow(tr("Folder"), m_folder);
     form()->addRow(QString(), m_force);
     connect(m_target, &QComboBox::currentIndexChanged, this, &ExportDialog::review);
+    connect(m_task, &QLineEdit::textChanged, this, &ExportDialog::review);
     connect(m_folder, &PathEdit::pathChanged, this, &ExportDialog::review);
     connect(m_force, &QCheckBox::toggled, this, &ExportDialog::review);
     review();
@@ -51,6 +52,8 @@ ExportDialog::ExportDialog(const Workspace& workspace, const RunRow& run, QWidge
 
 QString ExportDialog::missing() const {
     m_int8->setEnabled(m_target->currentData() == QStringLiteral("onnx"));
+    if (m_target->currentData() == QStringLiteral("peft") && !m_task->text().trimmed().isEmpty())
+        return tr("PEFT writes the adapters of all tasks; leave the task out.");
     if (m_folder->path().isEmpty()) return tr("The model needs a folder to be written to.");
     const QDir folder(m_folder->path());
     if (folder.exists() && !folder.isEmpty() && !m_force->isChecked()) return tr("%1 is not empty.").arg(folder.path());

@@ -17,6 +17,13 @@ namespace {
 const QStringList endings{QStringLiteral("html"), QStringLiteral("pdf"), QStringLiteral("tex"),
                           QStringLiteral("md"),   QStringLiteral("csv"), QStringLiteral("json")};
 
+/// report.html, report-2.html ...: no report that is there is written over unasked.
+QString freeFile(const QDir& folder) {
+    QString name = QStringLiteral("report.html");
+    for (int number = 2; folder.exists(name); ++number) name = QStringLiteral("report-%1.html").arg(number);
+    return folder.filePath(name);
+}
+
 }  // namespace
 
 ReportDialog::ReportDialog(const Workspace& workspace, const QStringList& selected, QWidget* parent)
@@ -35,7 +42,7 @@ ReportDialog::ReportDialog(const Workspace& workspace, const QStringList& select
     m_title->setObjectName(QStringLiteral("reportTitle"));
     m_title->setAccessibleName(tr("Heading of the report"));
     m_title->setPlaceholderText(tr("Report on %1").arg(QDir(m_project).dirName()));
-    m_file->setPath(QDir(m_project).filePath(QStringLiteral("report.html")));
+    m_file->setPath(freeFile(QDir(m_project)));
     form()->addRow(tr("Runs"), m_runs);
     form()->addRow(tr("Tested against"), m_baseline);
     form()->addRow(tr("Heading"), m_title);

@@ -67,8 +67,10 @@ HelpWindow::HelpWindow(QWidget* parent)
     layout->addWidget(m_error);
     layout->addWidget(splitter, 1);
     connect(m_search, &QLineEdit::textChanged, this, &HelpWindow::listHits);
-    connect(m_search, &QLineEdit::returnPressed, this, [this] { m_list->setCurrentRow(0); });
+    connect(m_search, &QLineEdit::returnPressed, this, &HelpWindow::openFirst);
     connect(m_list, &QListWidget::currentRowChanged, this, &HelpWindow::openItem);
+    for (const auto chosen : {&QListWidget::itemClicked, &QListWidget::itemActivated})
+        connect(m_list, chosen, this, [this](const QListWidgetItem* item) { openItem(m_list->row(item)); });
     connect(m_page, &QTextBrowser::anchorClicked, this, &HelpWindow::follow);
     connect(&Theme::instance(), &Theme::changed, this, &HelpWindow::markFound);
     connect(new QShortcut(QKeySequence::Find, this), &QShortcut::activated, this, &HelpWindow::search);
@@ -104,7 +106,7 @@ void HelpWindow::showContents() {
     comeToFront();
     if (!m_manual) return;
     m_search->clear();
-    m_list->setCurrentRow(0);
+    openFirst();
     m_list->setFocus();
 }
 
@@ -147,6 +149,12 @@ void HelpWindow::listHits() {
 void HelpWindow::openItem(int row) {
     const QListWidgetItem* item = m_list->item(row);
     if (item && !item->data(file_role).toString().isEmpty()) open(item->data(file_role).toString(), item->data(heading_role).toString());
+}
+
+/// It may be chosen already, with another page open: a link leads away from it.
+void HelpWindow::openFirst() {
+    m_list->setCurrentRow(0);
+    openItem(0);
 }
 
 /// Markdown brings no room between paragraphs and round headings.

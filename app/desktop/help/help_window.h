@@ -34,6 +34,7 @@ class HelpWindow : public QWidget {
     void listChapters();
     void listHits();
     void openItem(int row);
+    void openFirst();
     void open(const QString& file, const QString& heading = {});
     void follow(const QUrl& link);
     void spread();

@@ -49,7 +49,8 @@ bool MainWindow::openPath(const QString& path) {
     if (!info.isDir()) {
         if (m_tools->openData(info.absoluteFilePath())) return true;
         const QString said = info.exists() ? tr("%1: this file is none that can be opened: neither an experiment (*.yaml), nor a table of "
-                                                "texts (*.csv, *.tsv, *.jsonl, *.parquet), nor a bundle of runs (*.tar.gz).")
+                                                "texts (*.csv, *.tsv, *.jsonl, *.ndjson, *.json, *.parquet), nor a bundle of runs "
+                                                "(*.tar.gz).")
                                            : tr("%1: no such file or folder");
         m_complaint->setMessage(said.arg(path));
         return false;

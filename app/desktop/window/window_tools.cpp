@@ -26,9 +26,15 @@ constexpr int most_looked_at = 2000;
 
 /// tickets.csv, tickets.jsonl.gz ...
 bool isTable(const QString& path) {
-    static const QRegularExpression table(QStringLiteral("\\.(csv|tsv|jsonl|parquet)(\\.gz|\\.zst)?$"),
+    static const QRegularExpression table(QStringLiteral("\\.(csv|tsv|jsonl|ndjson|parquet)(\\.gz|\\.zst)?$"),
                                           QRegularExpression::CaseInsensitiveOption);
     return table.match(path).hasMatch();
+}
+
+/// One file that is named may be a table as JSON; among the files of a folder such ones are mostly settings.
+bool isTableOrJson(const QString& path) {
+    static const QRegularExpression json(QStringLiteral("\\.json(\\.gz|\\.zst)?$"), QRegularExpression::CaseInsensitiveOption);
+    return isTable(path) || json.match(path).hasMatch();
 }
 
 /// The mteb package writes <model>/<revision>/model_meta.json beside the result files. Looks no deeper, and not for ever.
@@ -186,7 +192,7 @@ void WindowTools::openBundle(const QString& file) {
 
 bool WindowTools::openData(const QString& path) {
     const QFileInfo info(path);
-    if (info.isFile() && isTable(path)) return newFromData(path), true;
+    if (info.isFile() && isTableOrJson(path)) return newFromData(path), true;
     if (info.isFile() && path.endsWith(QStringLiteral(".tar.gz"), Qt::CaseInsensitive)) return openBundle(path), true;
     if (!info.isDir()) return false;
     if (holdsMtebResults(path)) return importMteb(path), true;

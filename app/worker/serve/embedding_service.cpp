@@ -102,6 +102,8 @@ std::string does_not_fit(const Encoder& encoder, std::int64_t tokens, const std:
         encoder.device().str(), tokens, shortage);
 }
 
+constexpr const char* not_finite = "an embedding holds a number that is not finite; the model's weights are damaged";
+
 EmbedResult too_late() { return {503, "the server did not come to this request in time; ask again later", {}, 0}; }
 
 }  // namespace
@@ -357,7 +359,7 @@ std::vector<EmbeddingService::Item> EmbeddingService::next_batch() {
     return batch;
 }
 
-/// In halves where an accelerator has not enough memory for it.
+/// In halves where an accelerator has not enough memory for it. A text whose vector is not finite fails its own request alone.
 void EmbeddingService::embed_batch(const std::vector<Item>& given) {
     std::vector<Item> batch = given;
     std::stable_sort(batch.begin(), batch.end(),
@@ -383,14 +385,16 @@ void EmbeddingService::embed_batch(const std::vector<Item>& given) {
         embed_batch({batch.begin(), middle});
         return embed_batch({middle, batch.end()});
     }
-    if (!rows.isfinite().all().item<bool>())
-        throw failure("an embedding holds a number that is not finite; the model's weights are damaged");
-    for (std::size_t i = 0; i < batch.size(); ++i) {
-        batch[i].job->rows[static_cast<std::int64_t>(batch[i].text)].copy_(rows[static_cast<std::int64_t>(i)]);
-        --batch[i].job->left;
-    }
+    const at::Tensor finite = rows.isfinite().all(1);
+    for (std::size_t i = 0; i < batch.size(); ++i)
+        finite.data_ptr<bool>()[i] ? keep(batch[i], rows[static_cast<std::int64_t>(i)]) : finish(batch[i].job, {500, not_finite, {}, 0});
     const std::lock_guard lock(mutex_);
     ++counts_.batches;
+}
+
+void EmbeddingService::keep(const Item& item, const at::Tensor& row) {
+    item.job->rows[static_cast<std::int64_t>(item.text)].copy_(row);
+    --item.job->left;
 }
 
 /// Of some texts of this request alone: its router chooses by a first pass, and what is not the base goes through a second one. Both are

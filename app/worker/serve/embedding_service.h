@@ -85,6 +85,7 @@ class EmbeddingService {
     bool fetch_part();
     std::vector<Item> next_batch();
     void embed_batch(const std::vector<Item>& batch);
+    void keep(const Item& item, const at::Tensor& row);
     void embed_routed(Job& job);
     void answer(Job& job, EmbedResult result);
     void finish(const std::shared_ptr<Job>& job, EmbedResult result);

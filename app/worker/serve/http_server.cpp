@@ -35,6 +35,13 @@ constexpr std::chrono::milliseconds last_moment{1'000};   // of a client that ca
 
 constexpr std::string_view scheme = "http://";  // of a whole address, as proxies ask
 
+constexpr std::size_t slow_bytes_per_s = 64 << 10;  // of a client that reads a long answer
+
+/// How long a client may take over an answer: `least`, or as long as a slow one needs.
+std::chrono::milliseconds time_to_read(std::size_t bytes, std::chrono::milliseconds least) {
+    return std::max(least, std::chrono::milliseconds(1000 * bytes / slow_bytes_per_s));
+}
+
 std::string_view view_of(beast::string_view text) { return {text.data(), text.size()}; }
 
 /// "a/b" of "a%2Fb" (RFC 3986, section 2.1); what is no such escape stays.
@@ -446,7 +453,7 @@ void HttpServer::State::Connection::send(HttpResponse response) {
     keep_answer(response_->body().size());
     answer_number_ = ++server_.answers;
     server_.make_room_for_answer(*this);
-    stream_.expires_after(surplus_ ? surplus_time : server_.limits.write);
+    stream_.expires_after(surplus_ ? surplus_time : time_to_read(response_->body().size(), server_.limits.write));
     http::async_write(stream_, *response_,
                       [self = shared_from_this(), keep_alive](error_code error, std::size_t) { self->sent(error, keep_alive); });
 }

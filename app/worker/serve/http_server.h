@@ -43,7 +43,7 @@ struct HttpLimits {
     std::size_t connections = 4096;
     std::chrono::milliseconds read{30'000};   ///< a whole request, from its first byte to its last
     std::chrono::milliseconds idle{75'000};   ///< between requests
-    std::chrono::milliseconds write{30'000};  ///< an answer
+    std::chrono::milliseconds write{30'000};  ///< an answer; a long one at least as long as it takes at 64 KiB a second
     std::chrono::milliseconds drain{30'000};  ///< what is under way when the server ends
 };
 

@@ -42,6 +42,8 @@ std::optional<std::vector<std::int64_t>> trained_prefixes(const OpenedModel& ope
     return json_or<std::vector<std::int64_t>>(objective, "matryoshka_dims", {}, "settings.objective");
 }
 
+constexpr const char* document_side = "document";
+
 void open(ServedModels::One& one, const ModelOptions& options, std::size_t resident) {
     if (resident == 0) {
         one.opened = open_model(options, true);
@@ -74,6 +76,7 @@ ServedModels::ServedModels(const std::vector<std::string>& names, const ModelOpt
         one.name = called;
         open(one, options, resident);
         one.dim = one.opened.model->dim();
+        one.has_document_side = !one.opened.run && is_document_side(one.opened.model->folder, document_side);  // a run's are its tasks'
         one.prefixes = trained_prefixes(one.opened);
         models_.push_back(std::move(one));
     }
@@ -83,7 +86,9 @@ std::vector<std::string> ServedModels::One::prompts() const {
     std::vector<std::string> known;
     for (const Task& task : opened.model->tasks)
         for (const Role role : {Role::query, Role::document}) known.push_back(task.name + "." + std::string(role_name(role)));
-    return known.empty() ? task_names(*opened.model) : known;
+    if (known.empty()) known = task_names(*opened.model);
+    if (has_document_side) known.emplace_back(document_side);
+    return known;
 }
 
 std::vector<std::string> ServedModels::One::resident_prompts() const {
@@ -106,6 +111,7 @@ const ServedModels::One& ServedModels::named(const std::string& name) const {
 }
 
 Route ServedModels::route_of(const EmbeddingModel& model, const std::string& prompt, const One& one) {
+    if (one.has_document_side && prompt == document_side) return document_route(model);
     if (!model.tasks.empty()) {
         const ServedRoute served = parse_route(prompt, model.tasks);
         return model.route(served.task, served.role);

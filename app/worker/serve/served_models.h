@@ -36,6 +36,7 @@ class ServedModels {
         std::unique_ptr<ResidentParts> parts;  ///< null: all of the model is in memory
         std::int64_t dim = 0;
         std::optional<std::vector<std::int64_t>> prefixes;  ///< that it was trained for, as its run says; none: not known
+        bool has_document_side = false;                     ///< a router chooses for its queries alone
         std::vector<std::string> prompts() const;
         /// Those whose texts find their part in memory.
         std::vector<std::string> resident_prompts() const;

@@ -255,10 +255,10 @@ struct GeluTanh {  // 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) = x sigm
 };
 struct Relu {
     static void both(Vector x, Vector& value, Vector& slope) {
-        value = select(x > 0.0f, x, Vector{});
-        slope = select(x > 0.0f, splat(1.0f), Vector{});
+        value = Relu::value(x);
+        slope = select(x <= 0.0f, Vector{}, splat(1.0f));
     }
-    static Vector value(Vector x) { return select(x > 0.0f, x, Vector{}); }
+    static Vector value(Vector x) { return select(x <= 0.0f, Vector{}, x); }  // NaN stays NaN
 };
 struct Silu {
     static Vector gate(Vector x) { return 1.0f / (1.0f + exp_vector(-x)); }

@@ -172,7 +172,8 @@ class Model:
 
     def __init__(self, model: str, *, project: Optional[str] = None, compute: Optional[str] = None, max_length: Optional[int] = None,
                  threads: Optional[int] = None, device: Optional[str] = None):
-        asked = {"project": project, "compute": compute, "max_length": max_length, "threads": threads, "device": device}
+        asked = {"project": None if project is None else str(project), "compute": compute, "max_length": max_length, "threads": threads,
+                 "device": device}
         self._params = {"model": _checked_name(model, "model"), **{name: value for name, value in asked.items() if value is not None}}
         self._lock = threading.Lock()
         self._asked = 0
@@ -232,9 +233,12 @@ class Model:
             try:
                 self._send({"id": self._asked, "method": method, "params": params})
                 return self._answer(self._asked)
-            except KeyboardInterrupt:  # half a request cannot be taken back, nor half an answer
-                self.close()
-                self._start()
+            except FaceterError:
+                raise
+            except BaseException:  # a signal's, say: half a request cannot be taken back, nor half an answer
+                if self._finalizer.alive:  # not closed meanwhile by another thread
+                    self.close()
+                    self._start()
                 raise
 
     def _send(self, message: Dict[str, Any]) -> None:

@@ -233,6 +233,32 @@ class TestComposeFiles : public QObject {
         QTRY_COMPARE_WITH_TIMEOUT(f.page.document().plainText(), QStringLiteral("name: other\n"), patience_ms);
     }
 
+    void every_character_of_a_file_is_saved_as_it_was() {
+        Fixture f;
+        const std::string held = "name: mine  # no-break\xc2\xa0space, line\xe2\x80\xa8separator\n";
+        const QString mine = f.file("mine.yaml", held.c_str());
+        f.page.open(mine);
+        QTRY_COMPARE_WITH_TIMEOUT(f.page.document().file(), mine, patience_ms);
+        QCOMPARE(f.page.document().bytes(), held);
+        f.type("# more");
+        f.save();
+        QTRY_VERIFY_WITH_TIMEOUT(!f.page.document().text().isModified(), patience_ms);
+        QCOMPARE(read_file(mine.toStdString()), held + "# more");
+    }
+
+    void a_file_that_is_no_utf_8_is_refused_and_not_reloaded() {
+        Fixture f;
+        const QString latin = f.file("latin.yaml", "name: caf\xe9\n"), mine = f.file("mine.yaml", "name: mine\n");
+        f.page.open(mine);
+        QTRY_COMPARE_WITH_TIMEOUT(f.page.document().file(), mine, patience_ms);
+        f.page.open(latin);
+        QTRY_VERIFY2_WITH_TIMEOUT(f.error().contains(QStringLiteral("latin.yaml: is not UTF-8 text")), qPrintable(f.error()), patience_ms);
+        QCOMPARE(f.page.document().plainText(), QStringLiteral("name: mine\n"));
+        f.file("mine.yaml", "name: caf\xe9\n");
+        QTRY_VERIFY_WITH_TIMEOUT(f.page.findChild<QWidget*>(QStringLiteral("diskNotice"))->isVisible(), patience_ms);
+        QVERIFY(!f.page.findChild<QPushButton*>(QStringLiteral("reloadFromDisk"))->isVisible());
+    }
+
     void what_has_been_saved_is_no_draft_after_a_crash() {
         Fixture f;
         f.page.document().reset(QStringLiteral("name: mine\n"), f.file("mine.yaml", "name: mine\n"));

@@ -94,6 +94,21 @@ class TestHelp : public QObject {
         QVERIFY(!help->isVisible());
     }
 
+    void f1_and_the_chosen_chapter_lead_back_from_a_link() {
+        HelpWindow help;
+        help.showContents();
+        auto* page = help.findChild<QTextBrowser*>("helpPage");
+        auto* list = help.findChild<QListWidget*>("helpList");
+        const QString contents = page->document()->begin().text();
+        Q_EMIT page->anchorClicked(QUrl("comparing.md"));
+        QVERIFY(page->document()->begin().text() != contents);
+        help.showContents();
+        QCOMPARE(page->document()->begin().text(), contents);
+        Q_EMIT page->anchorClicked(QUrl("comparing.md"));
+        QTest::mouseClick(list->viewport(), Qt::LeftButton, {}, list->visualItemRect(list->item(0)).center());
+        QCOMPARE(page->document()->begin().text(), contents);
+    }
+
     void words_that_the_manual_lacks_are_said_to_be_missing() {
         HelpWindow help;
         help.showContents();

@@ -15,6 +15,7 @@
 #include <QScopeGuard>
 #include <QSettings>
 #include <QSignalSpy>
+#include <QSpinBox>
 #include <QTableView>
 #include <QThreadPool>
 
@@ -96,6 +97,14 @@ class TestWindowTools : public QObject {
         QVERIFY2(command.startsWith("faceter report ") && command.endsWith("--output '/tmp/it'\\''s.tex'"), qPrintable(command));
     }
 
+    void a_report_that_is_there_is_not_proposed_to_be_written_over() {
+        ToolsWindow on;
+        for (const char* name : {"report.html", "report-2.html"}) write_file_atomic(on.project() / name, "theirs");
+        on.action("report")->trigger();
+        QTRY_VERIFY(on.find<QDialog>("reportDialog"));
+        QCOMPARE(on.find<QLineEdit>("reportFile")->text(), QString::fromStdString((on.project() / "report-3.html").string()));
+    }
+
     void a_report_is_tested_against_a_run_that_has_scores_and_is_among_its_own() {
         ToolsWindow on;
         on.action("report")->trigger();
@@ -160,6 +169,17 @@ class TestWindowTools : public QObject {
         QVERIFY(on.find<QLabel>("missing")->text().contains("not empty"));
     }
 
+    void adapters_are_not_exported_for_one_task() {
+        ToolsWindow on;
+        on.action("export")->trigger();
+        auto* target = on.find<QComboBox>("exportTarget");
+        target->setCurrentIndex(target->findData("peft"));
+        QVERIFY(on.find<QPushButton>("start")->isEnabled());
+        type(on.find<QLineEdit>("exportTask"), "retrieval");
+        QVERIFY(!on.find<QPushButton>("start")->isEnabled());
+        QVERIFY(on.find<QLabel>("missing")->text().contains("PEFT writes the adapters of all tasks"));
+    }
+
     void what_dialogs_ask_for_has_a_name_of_its_own() {
         ToolsWindow on;
         for (const char* name : {"report", "export", "evaluate", "newFromData"}) {
@@ -192,6 +212,16 @@ class TestWindowTools : public QObject {
         QCOMPARE(table->model()->index(0, 0).data().toString(), QString("biosses"));
         QVERIFY(table->model()->index(0, 3).data().toString().startsWith("81.2"));
         QVERIFY(on.worker_log().find("--data " + (on.folder.path() / "biosses").string()) != std::string::npos);
+    }
+
+    void a_limit_of_examples_is_one_of_queries_too() {
+        ToolsWindow on;
+        on.action("evaluate")->trigger();
+        auto* dialog = on.find<EvaluateDialog>("evaluateDialog");
+        QVERIFY(dialog && !dialog->request().words.contains("--max-examples"));
+        on.find<QSpinBox>("evaluateMost")->setValue(50);
+        const QString command = dialog->request().words.join(' ');
+        QVERIFY2(command.contains("--max-examples 50 --max-queries 50"), qPrintable(command));
     }
 
     void what_a_job_warned_of_is_said_when_it_is_done() {
@@ -370,6 +400,22 @@ class TestWindowTools : public QObject {
         drop(editor->viewport(), other);
         QTRY_VERIFY(editor->toPlainText().endsWith(QStringLiteral("# another\n")));
         QVERIFY2(!editor->toPlainText().contains(QStringLiteral("file:")), qPrintable(editor->toPlainText()));
+    }
+
+    void a_table_of_any_ending_that_is_read_can_be_dropped() {
+        ToolsWindow on;
+        for (const char* name : {"a.ndjson", "b.json", "c.json.gz"}) {
+            const fs::path table = on.folder.path() / name;
+            write_file_atomic(table, "{\"text\": \"one\"}\n");
+            drop(on.window.get(), table);
+            QTRY_VERIFY2(on.find<QDialog>("newFromDataDialog"), name);
+            on.find<QDialog>("newFromDataDialog")->reject();
+            QTRY_VERIFY(!on.find<QDialog>("newFromDataDialog"));
+        }
+        make_directories(on.folder.path() / "settings");
+        write_file_atomic(on.folder.path() / "settings/some.json", "{}");
+        drop(on.window.get(), on.folder.path() / "settings");
+        QVERIFY(!on.find<QDialog>("newFromDataDialog"));
     }
 
     void a_file_that_cannot_be_opened_is_refused_in_words() {

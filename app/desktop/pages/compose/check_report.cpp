@@ -1,6 +1,7 @@
 #include "pages/compose/check_report.h"
 
 #include "common/error.h"
+#include "common/file.h"
 #include "common/strings.h"
 
 namespace faceter::desktop {
@@ -49,6 +50,12 @@ YamlPath namedPath(const YamlNode& root, std::string_view message) {
 }
 
 }  // namespace
+
+std::string readExperiment(const std::string& path) {
+    std::string bytes = read_file(path, YamlLimits{}.bytes);
+    if (!is_valid_utf8(bytes)) throw settings_error("{}: is not UTF-8 text", path);
+    return bytes;
+}
 
 CheckReport checkText(const std::string& text, const std::filesystem::path& file, const Catalogue& catalogue, bool smoke) {
     CheckReport report;

@@ -26,6 +26,8 @@ struct CheckReport {
     Prompts prompts;                               ///< of the start model
 };
 
+/// What an experiment's file holds. Throws a settings error where that is no UTF-8: as a text it would not be saved as it was.
+std::string readExperiment(const std::string& path);
 /// Parses and checks an experiment as `faceter run` would (some milliseconds; for a background thread).
 CheckReport checkText(const std::string& text, const std::filesystem::path& file, const Catalogue& catalogue, bool smoke);
 

@@ -14,7 +14,6 @@
 #include "pages/compose/template_text.h"
 #include "pages/compose/yaml_editor.h"
 #include "record/run_directory.h"
-#include "settings/yaml.h"
 #include "widgets/labels.h"
 #include "window/navigator.h"
 
@@ -87,7 +86,7 @@ void ComposePage::askAboutChanges(const std::function<void()>& then) {
 /// What was asked for last is shown; who has typed while a slow disk gave it is asked again.
 void ComposePage::load(const QString& file) {
     ++m_loading;
-    ProjectSession::background([path = file.toStdString()] { return read_file(path, YamlLimits{}.bytes); })
+    ProjectSession::background([path = file.toStdString()] { return readExperiment(path); })
         .then(this,
               [this, file, asked = ++m_asked, before = m_document.plainText()](const std::string& text) {
                   --m_loading;

@@ -6,7 +6,6 @@
 #include <QHBoxLayout>
 #include <QPushButton>
 
-#include "common/file.h"
 #include "common/hash.h"
 #include "project/project_session.h"
 #include "widgets/labels.h"
@@ -75,9 +74,9 @@ void DiskNotice::watch() {
 
 DiskNotice::Found DiskNotice::read(const QString& file) {
     try {
-        return {true, read_file(file.toStdString(), YamlLimits{}.bytes)};
+        return {true, true, readExperiment(file.toStdString())};
     } catch (const std::exception&) {
-        return {QFileInfo::exists(file), {}};  // there, but no experiment any more: too large, a folder
+        return {QFileInfo::exists(file), false, {}};  // there, but no experiment any more: too large, no UTF-8, a folder
     }
 }
 
@@ -100,9 +99,11 @@ void DiskNotice::take(const Found& found) {
     m_found = found;
     if (found.there && !m_watcher.files().contains(m_document.file())) m_watcher.addPath(m_document.file());
     const QString name = QDir::toNativeSeparators(m_document.file());
-    m_text->setFullText(found.there ? tr("%1 was changed by another program.").arg(name)
-                                    : tr("%1 is gone; saving writes it again.").arg(name));
-    m_reload->setVisible(found.there);
+    m_text->setFullText(!found.there ? tr("%1 is gone; saving writes it again.").arg(name)
+                        : !found.readable
+                            ? tr("%1 is no text that can be read here (too large, or not UTF-8); saving writes over it.").arg(name)
+                            : tr("%1 was changed by another program.").arg(name));
+    m_reload->setVisible(found.readable);
     setVisible(!found.there || fingerprint(found.bytes) != m_known);
 }
 
@@ -111,7 +112,7 @@ void DiskNotice::reload() {
     ProjectSession::background([file = m_document.file()] {
         return read(file);
     }).then(this, [this, generation = m_generation](const Found& found) {
-        if (!found.there || generation != m_generation) return look();
+        if (!found.readable || generation != m_generation) return look();
         m_document.reload(QString::fromStdString(found.bytes));
         setKnown(fingerprint(found.bytes));
     });

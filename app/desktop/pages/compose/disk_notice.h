@@ -29,7 +29,7 @@ class DiskNotice : public QWidget {
 
   private:
     struct Found {
-        bool there = false;
+        bool there = false, readable = false;
         std::string bytes;
     };
     static Found read(const QString& file);

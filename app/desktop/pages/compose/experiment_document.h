@@ -17,7 +17,8 @@ class ExperimentDocument : public QObject {
     ~ExperimentDocument() override;
 
     QTextDocument& text() const { return *m_text; }
-    QString plainText() const { return m_text->toPlainText(); }
+    /// With its no-break spaces and line separators, which QTextDocument::toPlainText() makes others of.
+    QString plainText() const { return m_text->toRawText().replace(QChar::ParagraphSeparator, QLatin1Char('\n')); }
     std::string bytes() const { return plainText().toStdString(); }
     /// Null until the plugins' manifests have been read.
     const SchemaGuide* guide() const { return m_guide.get(); }

@@ -11,6 +11,7 @@
 #include <QStyle>
 #include <QToolButton>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "pages/compose/completion.h"
 #include "theme/icons.h"
@@ -30,14 +31,23 @@ QString spoken(const std::string& key) { return qs(key).replace(QLatin1Char('_')
 
 bool isNumber(const Field& field) { return field.type == FieldType::integer || field.type == FieldType::real; }
 
-/// What a control shows of a value: a list as "1, 2, 3".
-QString shownText(const YamlNode& node) {
+bool isStructure(const YamlNode& node) { return node.kind == YamlNode::Kind::sequence || node.kind == YamlNode::Kind::map; }
+
+/// An item of "1, 2, 3": as it stands in the file where it is one item there, too.
+QString shownItem(const YamlNode& item) {
+    const bool bare = item.kind == YamlNode::Kind::scalar && !item.quoted && !item.text.empty() &&
+                      item.text.find_first_of(",[]{}:#") == std::string::npos;
+    return qs(bare ? item.text : yaml_inline(yaml_to_json(item)));
+}
+
+/// What a control shows of a value: a list as "1, 2, 3", whole where it may be anything or its items are no scalars.
+QString shownText(const YamlNode& node, FieldType type) {
     if (node.kind == YamlNode::Kind::null) return QStringLiteral("null");
     if (node.kind == YamlNode::Kind::scalar) return qs(node.text);
-    if (node.kind == YamlNode::Kind::map) return qs(yaml_inline(yaml_to_json(node)));
+    const bool nested = std::any_of(node.items.begin(), node.items.end(), isStructure);
+    if (node.kind == YamlNode::Kind::map || type == FieldType::any || nested) return qs(yaml_inline(yaml_to_json(node)));
     QStringList parts;
-    for (const YamlNode& item : node.items)
-        parts << (item.kind == YamlNode::Kind::scalar ? qs(item.text) : qs(yaml_inline(yaml_to_json(item))));
+    for (const YamlNode& item : node.items) parts << shownItem(item);
     return parts.join(QStringLiteral(", "));
 }
 
@@ -173,6 +183,15 @@ std::string FieldRow::valueFor(const QString& text) const {
     return yaml_text(typed, before && before->quoted ? "\"" : "");
 }
 
+/// Whether what is typed means the value, spelled as it may be.
+bool FieldRow::says(const YamlNode& value) const {
+    try {
+        return yaml_to_json(parse_yaml(valueFor(m_line->text()), "value")) == yaml_to_json(value);
+    } catch (const std::exception&) {
+        return false;
+    }
+}
+
 void FieldRow::commitText(const QString& text) {
     if (m_refreshing) return;
     if (text.trimmed().isEmpty()) {
@@ -196,11 +215,8 @@ void FieldRow::commitChoice() {
 void FieldRow::refresh() {
     m_refreshing = true;
     const YamlNode* node = m_context.node(m_path);
-    const QString text = node ? shownText(*node) : QString();
-    if (m_line && m_line->text().trimmed() != text.trimmed()) {
-        m_line->setText(text);
-        if (!m_line->hasFocus()) m_line->setCursorPosition(0);
-    }
+    const QString text = node ? shownText(*node, m_field.type) : QString();
+    if (m_line) showLine(node, text);
     if (m_combo) {
         int index = node ? m_combo->findData(text) : 0;
         if (index < 0) {  // a value that is none: shown as it is, with its problem below
@@ -212,6 +228,18 @@ void FieldRow::refresh() {
     if (m_prompts) m_prompts->setVisible(!m_context.document.report().prompts.empty());
     showProblem();
     m_refreshing = false;
+}
+
+/// What is being typed stays as it is typed. Parts with settings of their own are no matter for a line.
+void FieldRow::showLine(const YamlNode* node, const QString& text) {
+    const bool typed = node && m_joining && m_line->hasFocus() && says(*node);
+    if (!typed && m_line->text().trimmed() != text.trimmed()) {
+        m_line->setText(text);
+        if (!m_line->hasFocus()) m_line->setCursorPosition(0);
+    }
+    const bool whole = node && m_field.type == FieldType::any && isStructure(*node) && !m_joining;
+    m_line->setReadOnly(whole);
+    m_line->setToolTip(whole ? tr("These parts are changed in the text.") : QString());
 }
 
 void FieldRow::showProblem() {

@@ -40,6 +40,8 @@ class FieldRow : public QWidget {
     void commitText(const QString& text);
     void commitChoice();
     std::string valueFor(const QString& text) const;
+    bool says(const YamlNode& value) const;
+    void showLine(const YamlNode* node, const QString& text);
     void showProblem();
 
     FormContext& m_context;

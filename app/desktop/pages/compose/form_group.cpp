@@ -1,5 +1,6 @@
 #include "pages/compose/form_group.h"
 
+#include <QApplication>
 #include <QHBoxLayout>
 #include <QInputDialog>
 #include <QPushButton>
@@ -155,8 +156,26 @@ void FormGroup::refresh() {
     showHeader();
 }
 
-/// Which groups were open stays as it was.
+QString FormGroup::focused() const {
+    const QWidget* widget = QApplication::focusWidget();
+    return widget && m_body->isAncestorOf(widget) ? widget->objectName() : QString();
+}
+
+/// The widgets of before have the same names until they are deleted.
+bool FormGroup::focus(const QString& name) {
+    for (int i = 0; i < m_bodyLayout->count(); ++i) {
+        QWidget* part = m_bodyLayout->itemAt(i)->widget();
+        QWidget* found = part && part->objectName() != name ? part->findChild<QWidget*>(name) : part;
+        if (!found) continue;
+        found->setFocus(Qt::OtherFocusReason);
+        return true;
+    }
+    return false;
+}
+
+/// Which groups were open, and where the keyboard is, stays as it was.
 void FormGroup::rebuild(const QList<Part>& now) {
+    const QString before = focused();
     QStringList open;
     for (const FormGroup* group : m_groups)
         if (group->isOpen()) open << group->objectName();
@@ -175,6 +194,7 @@ void FormGroup::rebuild(const QList<Part>& now) {
     for (FormGroup* group : m_groups)
         if (open.contains(group->objectName())) group->setOpen(true);
     addButtons();
+    if (!before.isEmpty() && !focus(before)) focus(QStringLiteral("add:") + qs(yaml_path_text(m_path)));  // what had it is gone
     setUpdatesEnabled(true);
 }
 
@@ -237,7 +257,10 @@ void FormGroup::add() {
     }
     connect(dialog, &QInputDialog::textValueSelected, this, [this](const QString& name) {
         const YamlPath path = deeper(m_path, name.trimmed().toStdString());
-        if (!name.trimmed().isEmpty() && !m_context.node(path)) m_context.document.set(path, newItem());
+        if (m_context.document.has(path))
+            Q_EMIT m_context.document.refused(tr("%1 is there already; choose another name.").arg(qs(yaml_path_text(path))));
+        else if (!name.trimmed().isEmpty())
+            m_context.document.set(path, newItem());
     });
     dialog->open();
 }

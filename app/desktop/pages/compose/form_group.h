@@ -42,6 +42,9 @@ class FormGroup : public QWidget {
     void buildHeader(const QString& title);
     QList<Part> parts() const;
     void rebuild(const QList<Part>& parts);
+    /// The name of what has the keyboard within it.
+    QString focused() const;
+    bool focus(const QString& name);
     void addPart(const Part& part);
     void addButtons();
     void add();

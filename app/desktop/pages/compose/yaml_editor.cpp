@@ -125,10 +125,10 @@ void YamlEditor::goTo(std::size_t line, std::size_t column) {
     setFocus(Qt::OtherFocusReason);
 }
 
-std::size_t YamlEditor::byteAt(int position) const { return toPlainText().left(position).toStdString().size(); }
+std::size_t YamlEditor::byteAt(int position) const { return m_document.plainText().left(position).toStdString().size(); }
 
 void YamlEditor::complete(bool asked) {
-    const QString text = toPlainText();
+    const QString text = m_document.plainText();
     if (!m_document.guide() || text.size() > most_completion_bytes) return;
     const int position = textCursor().position();
     const std::string bytes = text.toStdString();
@@ -216,7 +216,9 @@ void YamlEditor::keyPressEvent(QKeyEvent* event) {
         QWidget::focusNextPrevChild(forward);  // out of the text, for those without a mouse
         return;
     }
-    if (event->key() == Qt::Key_Return && event->modifiers() == Qt::NoModifier) return breakLine();
+    // With Shift Qt would write a line separator, which is no line break to YAML.
+    const bool breaks = event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter;
+    if (breaks && !(event->modifiers() & ~(Qt::ShiftModifier | Qt::KeypadModifier))) return breakLine();
     QPlainTextEdit::keyPressEvent(event);
     const bool typed =
         !event->text().isEmpty() && event->text().front().isPrint() && !(event->modifiers() & (Qt::ControlModifier | Qt::AltModifier));

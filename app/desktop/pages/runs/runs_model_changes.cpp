@@ -79,7 +79,7 @@ void RunsModel::show(RunsDataPtr data, std::vector<RunColumn> columns, RunsLayou
     }
     // Key settings of all may differ when runs of the experiment came or went.
     const bool everything = m_layout.best != layout.best || m_layout.spreads != layout.spreads || m_data->settings() != data->settings() ||
-                            m_data->chosenSettings() != data->chosenSettings();
+                            *m_data->chosenSettings() != *data->chosenSettings();
     const std::vector<std::uint64_t> changed = everything ? std::vector<std::uint64_t>() : changedLines(*m_data, m_layout, *data, layout);
     const RunsDataPtr before = std::exchange(m_data, std::move(data));
     moveTo(std::move(layout));
