@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "dialogs/path_edit.h"
+#include "widgets/save_file.h"
 #include "workspace/workspace.h"
 
 namespace faceter::desktop {
@@ -16,13 +17,6 @@ namespace {
 
 const QStringList endings{QStringLiteral("html"), QStringLiteral("pdf"), QStringLiteral("tex"),
                           QStringLiteral("md"),   QStringLiteral("csv"), QStringLiteral("json")};
-
-/// report.html, report-2.html ...: no report that is there is written over unasked.
-QString freeFile(const QDir& folder) {
-    QString name = QStringLiteral("report.html");
-    for (int number = 2; folder.exists(name); ++number) name = QStringLiteral("report-%1.html").arg(number);
-    return folder.filePath(name);
-}
 
 }  // namespace
 
@@ -42,7 +36,8 @@ ReportDialog::ReportDialog(const Workspace& workspace, const QStringList& select
     m_title->setObjectName(QStringLiteral("reportTitle"));
     m_title->setAccessibleName(tr("Heading of the report"));
     m_title->setPlaceholderText(tr("Report on %1").arg(QDir(m_project).dirName()));
-    m_file->setPath(freeFile(QDir(m_project)));
+    // No report that is there is written over unasked.
+    m_file->setPath(freeFile(QDir(m_project), QStringLiteral("report"), QStringLiteral("html")));
     form()->addRow(tr("Runs"), m_runs);
     form()->addRow(tr("Tested against"), m_baseline);
     form()->addRow(tr("Heading"), m_title);

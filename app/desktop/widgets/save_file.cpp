@@ -27,6 +27,12 @@ QString fileNameFrom(const QString& name) {
     return safe.isEmpty() ? QStringLiteral("export") : safe;
 }
 
+QString freeFile(const QDir& folder, const QString& name, const QString& suffix) {
+    QString free = name + QLatin1Char('.') + suffix;
+    for (int number = 2; folder.exists(free); ++number) free = QStringLiteral("%1-%2.%3").arg(name).arg(number).arg(suffix);
+    return folder.filePath(free);
+}
+
 void askAndSave(QWidget* parent, const QString& proposed, const std::function<QByteArray()>& bytes) {
     askAndWrite(parent->window(), parent, proposed, [&bytes](const QString& path) { writeWhole(path, bytes()); });
 }

@@ -27,13 +27,6 @@ namespace {
 const PageRegistration registration{
     {QStringLiteral("facets"), QStringLiteral("Facets"), 5, true, [](Workspace& workspace) { return new FacetsPage(workspace); }}};
 
-/// A file of the folder that is not there, by a number behind its name: names may differ in what a file's name cannot hold, or far behind.
-QString freeFile(const QDir& folder, const QString& name, const QString& suffix) {
-    QString free = name + QLatin1Char('.') + suffix;
-    for (int number = 2; folder.exists(free); ++number) free = QStringLiteral("%1-%2.%3").arg(name).arg(number).arg(suffix);
-    return folder.filePath(free);
-}
-
 std::vector<FacetRequest> requestsOf(const Workspace& workspace) {
     std::vector<FacetRequest> requests;
     const RunsSnapshotPtr snapshot = workspace.runs();
